@@ -3,8 +3,8 @@
     base        errors, tasks, bodies            web        URLs, headers, encodings
     config      settings                         orders     what operators order
     read        documents to text and links      borders    protocols to what is outside
-    links       scope, traps, priority           extract    documents to items, by rules
-    observe     logs, counters, timing
+    topic       what pages are about             links      scope, traps, priority
+    extract     documents to items, by rules     observe    logs, counters, timing
     frontier    queues, calendar, watermark      fetch      URL to outcome
     politeness  when a host may be asked         robots     robots.txt
     settle      outcome to page and row          examine.py, crawl.py: one URL's way

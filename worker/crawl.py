@@ -12,18 +12,18 @@ import random
 from contextlib import closing, nullcontext
 from dataclasses import dataclass
 
-from gregor.schemas.messages import Page, Row, url_fingerprint
-from gregor.worker.base.shortage import LocalShortage, pause
+from gregor.schemas.messages import Page, Row
+from gregor.worker.base.shortage import LocalShortage
 from gregor.worker.borders.effects import Effects, LeaseLost
 from gregor.worker.borders.services import Services
 from gregor.worker.examine import Examiner
 from gregor.worker.fetch.fetcher import Fetcher, conditions
 from gregor.worker.fetch.held import TurnHeld
 from gregor.worker.fetch.outcomes import AddressRefused, Broken, Denied, LeaseOver, in_the_end
-from gregor.worker.frontier.back_queue import QueueItem
 from gregor.worker.frontier.host import Host
 from gregor.worker.frontier.intake import Intake
 from gregor.worker.frontier.partition import Partition
+from gregor.worker.frontier.queue_item import QueueItem
 from gregor.worker.frontier.schedule import HostSchedule
 from gregor.worker.frontier.sent import RecentlySent
 from gregor.worker.frontier.tickets import is_stale, nearest
@@ -38,8 +38,9 @@ from gregor.worker.robots.shared import OriginRefused
 from gregor.worker.settle.comebacks import Comebacks
 from gregor.worker.settle.news import News
 from gregor.worker.settle.page_writer import PageWriter
-from gregor.worker.settle.rows import OPTED_OUT, allowed, dead_letter, settled_row
-from gregor.worker.settle.verdicts import GIVEN_UP, Policy, Verdict, conclude, turn_result
+from gregor.worker.settle.rows import OPTED_OUT, settled_row
+from gregor.worker.settle.settling import Settling, settlement_of
+from gregor.worker.settle.verdicts import Policy, Verdict, conclude, turn_result
 from gregor.worker.settle.visited import Visited
 from gregor.worker.web.urls import Url, Urls
 
@@ -55,6 +56,7 @@ class PartitionCrawl:
     fetcher: Fetcher
     examiner: Examiner
     pages: PageWriter
+    settling: Settling
     news: News
     comebacks: Comebacks
     budgets: HostBudgets
@@ -96,14 +98,14 @@ class PartitionCrawl:
                 return self.intake.finish(item)
             row = (await effect(lambda: store.rows([ticket.key])))[0]
             item.ticket = ticket = nearest(item.ticket, row)  # as it is now: records may have told of a shorter way
-            if row is not None and is_stale(ticket, row):
+            if is_stale(ticket, row):
                 await self.news.apply(ticket, row)
                 return self.intake.finish(item)
             if self.orders.opted_out(turn.host.name):
                 return await self.settle(turn, item, Visited(ticket, row, Denied(OPTED_OUT)))
             stored = await effect(lambda: store.page(ticket.key, ticket.visit + 1)) if item.inherited else None
             if stored is not None and stored.kind == ticket.kind:
-                return await self._settle_stored(turn, item, row, stored)
+                return await self._settle_stored(turn, item, url, row, stored)
             if item.refused:
                 return await self.settle(turn, item, await self.comebacks.refuse(turn.host, ticket, row, item.refused))
             if ticket.not_before > self.services.coordinator.now():
@@ -124,9 +126,9 @@ class PartitionCrawl:
         except TurnHeld as held:
             turn.host.queue.put_back(item)
             turn.wait_for(held)
-        except LocalShortage:  # says nothing of the host: its URL waits
+        except LocalShortage as lack:  # says nothing of the host: its URL waits
             turn.host.queue.put_back(item)
-            turn.put_off(pause(item.shortages))
+            turn.put_off(self.fetcher.lacks(lack, self.visits.running, item.shortages))
             item.shortages += 1
 
     async def _fetch(self, turn: Turn, item: QueueItem, row: Row | None, url: Url, rules: float) -> None:
@@ -158,43 +160,41 @@ class PartitionCrawl:
         if visited.response is not None:
             turn.host.pushbacks = turn.host.pushbacks + 1 if visited.pushed_back else 0
         verdict = conclude(visited, self.policy, turn.host.pushbacks, self.services.coordinator.now(), self.chance)
-        if visited.page is not None and visited.response is not None:
-            await self.pages.store(visited, self.orders.opted_out)  # 1 page, links, items, body; the fingerprint
-        await self._conclude(turn, item, visited, verdict)
+        claims = visited.response is not None and await self.pages.compare(visited)
+        await self._conclude(turn, item, visited, verdict, claims)
         if (result := turn_result(visited, verdict, turn.used)) is not None:
             await turn.over(result)  # 6 the next turn
 
-    async def _settle_stored(self, turn: Turn, item: QueueItem, row: Row | None, page: Page) -> None:
+    async def _settle_stored(self, turn: Turn, item: QueueItem, url: Url, row: Row | None, page: Page) -> None:
         """The page of this very ticket is stored: go on from there, without a fetch."""
-        if page.state == "fetched":
-            await self.pages.claim(page)
         now = self.services.coordinator.now()
         links = of_stored(page, item.ticket, self.urls.parse, now)
-        visited = Visited(item.ticket, row, None, page=page, tickets=links, seconds=page.elapsed)
-        await self._conclude(turn, item, visited, conclude(visited, self.policy, 0, now, self.chance))
+        visited = Visited(item.ticket, row, None, url, page=page, tickets=links, seconds=page.elapsed)
+        verdict = conclude(visited, self.policy, 0, now, self.chance)
+        await self._conclude(turn, item, visited, verdict, page.state == "fetched")
 
-    async def _conclude(self, turn: Turn, item: QueueItem, visited: Visited, verdict: Verdict) -> None:
-        """Steps 2 to 5 of a settle."""
-        log, store, effect = self.services.log, self.services.store, self.effects.run
-        page, now = visited.page, self.services.coordinator.now
-        if visited.tickets:  # 2 outlinks published
-            links = self.orders.ranked(visited.tickets)
-            await effect(lambda: log.publish(links))
-            self.sent.learn(links)
-            self.visits.published(links)
-        if (news := visited.news(verdict.state, now())) is not None:  # before the row: after it nobody would tell
-            await effect(lambda: log.announce(news))
-        if verdict.next is not None:  # 3 the next ticket
-            await self.intake.waiting.appoint(verdict.next, verdict.due)
-        if verdict.state in GIVEN_UP:
-            letter = dead_letter(visited, verdict, now())
-            await effect(lambda: store.put_dead_letter(letter))
-            await effect(lambda: log.announce(letter))
-        row = settled_row(visited, verdict, now(), self.name, turn.host.take_requests())
-        await effect(lambda: store.put_rows([allowed(row, self.orders.opted_out)], self.partition.stamp()))  # 4 the row
-        await effect(lambda: self.services.seen.mark([url_fingerprint(visited.ticket.key)]))  # 5 seen, finished
+    async def _conclude(self, turn: Turn, item: QueueItem, visited: Visited, verdict: Verdict, claims: bool) -> None:
+        """Steps 1 to 5 of a settle. ``claims``: the content of its page is to name it."""
+        waiting, now, links = self.intake.waiting, self.services.coordinator.now(), self.orders.ranked(visited.tickets)
+        row = settled_row(visited, verdict, now, self.name, turn.host.asked)
+        entry = waiting.place(verdict.next, verdict.due) if verdict.next is not None else None
+        opted_out = self.orders.opted_out
+        settlement = settlement_of(
+            visited, verdict, row, links, entry, claims=claims, owner=self.partition, opted_out=opted_out, now=now
+        )
+        try:
+            await self.settling.settle(settlement)  # 1 page, 2 outlinks, 3 the next ticket, 4 the row, 5 seen
+        finally:
+            if entry is not None:
+                waiting.placed(entry)
+        turn.host.take_requests()  # the row tells of them
+        row = settlement.kept_row
+        if (page := visited.page if row.page else None) is not None:
+            self.pages.stored(visited)
+        await self.sent.learn_all(links)
+        self.visits.published(links)
         change = self.budgets.settled(self.partition, visited.row, row, page, verdict.cause)
         self.visits.settled(verdict.state, page, (visited.row, row), verdict.cause, change[1:4])
         await self.news.shorten(item.ticket, row)  # it may have been found on a shorter way meanwhile
         await self.comebacks.bring(turn.host.name)  # what was refused, if pages like it bring something new
-        self.intake.finish(item, moved=verdict.state == "waiting")
+        self.intake.finish(item, moved=verdict.state == "waiting")  # 5 finished

@@ -2,44 +2,34 @@
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 
-from gregor.schemas.messages import Link, Page, Ticket, url_fingerprint
+from gregor.schemas.messages import Page, Ticket
+from gregor.worker.base.pieces import InPieces, at_once, with_pauses
 from gregor.worker.base.shortage import own_shortages
 from gregor.worker.borders.transport import Response
 from gregor.worker.config.settings import Config
 from gregor.worker.extract.crawled import NOTHING, Extracted, Extraction
-from gregor.worker.extract.judges import LinkJudge
-from gregor.worker.extract.links import UNWEIGHED
 from gregor.worker.extract.model import Loss
 from gregor.worker.fetch.outcomes import Broken, Denied, Fetched, Outcome, Redirected
-from gregor.worker.frontier.sent import RecentlySent, as_requisite
-from gregor.worker.links import tickets
-from gregor.worker.links.configured import REQUISITES
+from gregor.worker.frontier.sent import RecentlySent
 from gregor.worker.links.header_links import add_header_links
-from gregor.worker.links.requisites import Requisites
-from gregor.worker.links.scope import MAX_ELSEWHERE, OutOfScope, Scope
-from gregor.worker.links.targets import Target, Targets
+from gregor.worker.links.ordering.fetch_order import FetchOrder
+from gregor.worker.links.scope import Scope
 from gregor.worker.links.traps import Traps
 from gregor.worker.observe.logging import logs
 from gregor.worker.observe.stats import Stats
 from gregor.worker.read import fingerprints, languages
 from gregor.worker.read.document import Document, Extract
-from gregor.worker.read.html.references import base_url
 from gregor.worker.read.processors import ProcessorError, Processors
 from gregor.worker.read.read import LargeDocuments, Reading, Room, read
-from gregor.worker.read.sitemaps.entries import Sitemap
 from gregor.worker.robots import meta as meta_robots
-from gregor.worker.settle.fates import Fates
+from gregor.worker.settle.document_links import DocumentLinks
 from gregor.worker.settle.new_page import new_page
 from gregor.worker.settle.visited import Examined
 from gregor.worker.web.urls import Url, Urls
-
-DEEPEST_SITEMAP = 5
-LINK_ROOM: Final = 300
-"""Characters that each of `max_links` links of a page may have on average: a base of thousands is in all of them."""
 
 _LOG = logs("examine")
 
@@ -80,12 +70,11 @@ class Examiner:
         sent: RecentlySent,
         traps: Traps,
         extraction: Extraction = NOTHING,
+        order: FetchOrder | None = None,
     ) -> None:
-        """``scope`` gives the one by which links are measured now, ``now`` the coordinator's time in unix seconds."""
+        """``scope`` gives that in force, ``now`` the coordinator's unix seconds; ``order``: where a policy scores."""
         self._extraction = extraction
-        self._config = config
-        self._urls = urls
-        self._scope = scope
+        self._config, self._urls = config, urls
         self._now = now
         self._stats = stats
         self._processors = processors
@@ -93,11 +82,19 @@ class Examiner:
         if processors.core is None:
             fingerprints.way()  # what it loads is not waited for at the first page
         self.room = Room()
-        self._sent = sent
-        self._traps = traps
-        self._targets = Targets(urls, scope)
-        self._fates = Fates(config, traps, stats)
-        self._requisites = Requisites(config, scope, lambda: stats.total_requisites)
+        self._links = links = DocumentLinks(
+            config,
+            urls=urls,
+            scope=scope,
+            now=now,
+            stats=stats,
+            sent=sent,
+            traps=traps,
+            order=order,
+            judges=extraction.judges,
+            core=processors.core,
+        )
+        self.redirect = links.redirect
 
     def _is_sitemap(self, ticket: Ticket) -> bool | None:
         """Whether a document was announced as one; None for a seed, or where one leads, and for an entry of a sitemap,
@@ -115,7 +112,7 @@ class Examiner:
                     with own_shortages():  # modules and tables are opened when they are first needed
                         document, work = self._work(ticket, url, response)
                         read_page = await self._large.read(document, work) or work(document)
-                    content = self.content(ticket, url, response, read_page)
+                    content = await with_pauses(self._content(ticket, url, response, read_page))
                 except ProcessorError as error:
                     return Examined(Broken("processor", str(error), response.status))
                 if content.refusal:
@@ -132,7 +129,7 @@ class Examiner:
 
     def _work(self, ticket: Ticket, url: Url, response: Response) -> tuple[Document, Callable[[Document], ReadPage]]:
         """The document of an answer, and what reads it, here or beside the event loop."""
-        document = Document(url.href, response.body, response.combined("content-type"), self._requisites.wanted)
+        document = Document(url.href, response.body, response.combined("content-type"), self._links.requisites.wanted)
         page = new_page(ticket, url, response, document, self._now())
         return document, partial(self._read, ticket, url, response, page)
 
@@ -159,16 +156,21 @@ class Examiner:
 
     def content(self, ticket: Ticket, url: Url, response: Response, read_page: ReadPage) -> Content:
         """What a page that was read says, and where it leads."""
+        return at_once(self._content(ticket, url, response, read_page))
+
+    def _content(self, ticket: Ticket, url: Url, response: Response, read_page: ReadPage) -> InPieces[Content]:
         page, reading, extracted, refusal, losses = read_page
         self._stats.extracted.add_losses(losses, url.href)
         judge = self._extraction.judges.of_page(ticket, url, extracted.links if extracted else {})
         if reading.sitemap is not None:
             self._note_unread(page, "entries" if reading.sitemap.truncated else "")
-            return Content(page, self._sitemap(ticket, url, reading.sitemap, page, judge))
+            return Content(page, (yield from self._links.of_sitemap(ticket, url, reading.sitemap, page, judge)))
         extract = reading.extract
         self._stats.ways.update(filter(None, (reading.way,)))
         add_header_links(extract, url, response, self._urls)
-        content = Content(page, self._links(ticket, url, extract, page, judge), extracted, refusal)
+        self._extraction.classify(page)  # which learns of pages, and is asked by one at a time
+        follow_ups = yield from self._links.of_page(ticket, url, extract, page, judge)
+        content = Content(page, follow_ups, extracted, refusal)
         left_out = extract.truncated or len(extract.links) > self._config.max_links
         if left_out and not self._stats.unread["links"]:
             _LOG.warning("links beyond max_links are not followed", url=url.href, max_links=self._config.max_links)
@@ -188,113 +190,3 @@ class Examiner:
         tags = [content for name, content in response.headers if name.lower() == "x-robots-tag"]
         directives = meta_robots.meta_robots(extract.meta_robots, tags, self._config.user_agent, page.fetched_at)
         page.directives = tuple(meta_robots.names(directives))
-
-    def _links(self, ticket: Ticket, url: Url, extract: Extract, page: Page, judge: LinkJudge | None) -> list[Ticket]:
-        """Decide the fate of every link; what is decided here is recorded at the link, never at its target."""
-        base = base_url(extract.base, url.href, self._config.max_url_length)
-        find = self._targets.finder(base, extract.encoding)
-        unfollowed = "nofollow" in page.directives
-        fate_of = self._fates.of_page(ticket, url)
-        shown_fate_of = self._requisites.fates(ticket) if self._requisites.wanted else None
-        if extract.canonical is not None and (canonical := self._urls.resolve(extract.canonical, base)):
-            page.canonical = canonical.href
-        add, chosen = page.links.append, dict[int, tuple[Url, str, int]]()
-        links, room = extract.links[: self._config.max_links], LINK_ROOM * self._config.max_links
-        long, priority = len(links) * self._config.max_url_length > room, 0
-        for link in links:
-            target = find(link.url)
-            if target is None:
-                self._stats.links["malformed"] += 1
-                continue
-            if long and (room := room - len(target.url.href)) < 0:
-                extract.truncated = True
-                break
-            kind, nofollow, number = link.kind, link.nofollow or unfollowed, target.fingerprint
-            if shown_fate_of is not None and kind in REQUISITES:
-                fate = shown_fate_of(target, kind)
-                number = url_fingerprint(as_requisite(target.url.key)) if fate == "sent" else number
-            else:
-                fate = fate_of(target, kind, nofollow)
-            if judge is None or fate not in tickets.OPEN or kind in REQUISITES:
-                add(Link(target.url.href, kind, nofollow, fate, link.text))
-                priority = 0
-            else:
-                weight = judge.weight(target.url, kind, link.text, nofollow, link.url)
-                fate, priority = weight.fate or fate, weight.priority
-                add(Link(target.url.href, kind, nofollow, fate, link.text, priority=priority, by=weight.by))
-            if fate == "sent" and number not in chosen:
-                chosen[number] = target.url, kind, priority
-        self._tell(judge, url)
-        now, depth, knows = self._now(), ticket.depth, self._sent.knows
-        return [
-            self._traps.ranked(tickets.referred(ticket, target, kind, now, priority))
-            for number, (target, kind, priority) in chosen.items()
-            if not knows(number, depth + (kind not in REQUISITES))
-        ]
-
-    def redirect(self, ticket: Ticket, source: Url, location: str) -> tuple[list[Ticket], Link | None]:
-        """The ticket of a redirect's target, and the link as it is recorded; no ticket where it leads back."""
-        target = self._urls.resolve(location, source.href)
-        if target is None:
-            return [], None
-        fate = "hops"
-        if ticket.hops + 1 <= self._config.max_redirects:
-            judged = self._targets.target(target)
-            if ticket.link == "sitemap":
-                judged = self._as_sitemap(judged)
-            if ticket.requisite:
-                fate = self._requisites.excluded(judged) or "sent"
-            else:
-                fate = judged.out_of_scope or self._fates.trap(ticket, source, judged) or "sent"
-        judge = (
-            None if ticket.requisite or ticket.link == "sitemap" else self._extraction.judges.of_page(ticket, source)
-        )
-        if judge is not None and fate == "sent":
-            fate = judge.weight(target, "redirect", depth=ticket.depth).fate or fate
-            self._tell(judge, source)
-        sent = fate == "sent" and target.key != ticket.key
-        follow = [tickets.redirected(ticket, target, self._now())] if sent else []
-        return follow, Link(target.href, "redirect", False, fate, "", target.key)
-
-    def _as_sitemap(self, target: Target) -> Target:
-        """What is said of a target that is a sitemap, announced by a site of the crawl."""
-        if not target.out_of_scope:
-            return target
-        verdict = self._scope().allows_sitemap(target.url)
-        excluded = verdict.fate if isinstance(verdict, OutOfScope) else ""
-        return msgspec.structs.replace(target, out_of_scope=excluded)
-
-    def _tell(self, judge: LinkJudge | None, url: Url) -> None:
-        """Count what filters and scorers could not do on a page."""
-        if judge is not None:
-            self._stats.extracted.add_losses(judge.losses, url.href)
-
-    def _sitemap(self, ticket: Ticket, url: Url, listed: Sitemap, page: Page, judge: LinkJudge | None) -> list[Ticket]:
-        """A sitemap's URLs and further sitemaps are links too."""
-        follow_up: list[Ticket] = []
-        elsewhere, now, dated = 0, self._now(), self._config.revisit is not None
-        find, fate_of = self._targets.finder(url.href, "utf-8"), self._fates.of_page(ticket, url)
-        entries = [(entry, "sitemap", tickets.nested) for entry in listed.children]
-        entries += [(entry, "url", tickets.listed) for entry in listed.urls]
-        for entry, kind, ticket_of in entries:
-            target = find(entry.loc)
-            if target is None:
-                self._stats.links["malformed"] += 1
-                continue
-            if kind == "sitemap" and target.out_of_scope and target.url.host == url.host and elsewhere < MAX_ELSEWHERE:
-                target = self._as_sitemap(target)
-                elsewhere += not target.out_of_scope
-            fate = fate_of(target, kind, False)
-            if kind == "sitemap" and ticket.hops >= DEEPEST_SITEMAP:
-                fate = "hops"
-            weight = judge.weight(target.url, kind) if judge and kind == "url" and fate in tickets.OPEN else UNWEIGHED
-            fate = weight.fate or fate
-            page.links.append(Link(target.url.href, kind, False, fate, priority=weight.priority, by=weight.by))
-            if fate == "sent":
-                follow = ticket_of(ticket, target.url, entry, now, dated=dated)
-                if weight.priority:
-                    follow = msgspec.structs.replace(follow, priority=weight.priority)
-                if not self._sent.knows(url_fingerprint(follow.news), follow.depth):
-                    follow_up.append(follow)
-        self._tell(judge, url)
-        return follow_up

@@ -1,7 +1,9 @@
 """What both engines say of a record: whether it is what it is filed under; and what their stocks share."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
+
+import msgspec
 
 from gregor.partitioner.hashing import partition_of
 from gregor.schemas.messages import Row, Ticket, decode, decode_ticket
@@ -40,6 +42,14 @@ def decode_row(key: str, data: bytes) -> Row:
     return row
 
 
+def readable(data: bytes, kind: type[T]) -> T | None:
+    """A record of a kind; None where it is none."""
+    try:
+        return decode(data, kind)
+    except msgspec.MsgspecError:
+        return None
+
+
 def kept(place: StockPlace, read: Callable[[], T]) -> StoredRecord[T]:
     """A record where it stands, or why it cannot be read."""
     try:
@@ -73,3 +83,11 @@ def filed(record: StoredFields, kind: type[Any], name: str) -> object:
     if name and getattr(value, name) != record[0]:
         raise ValueError("it stands under another name")
     return value
+
+
+async def awaited(place: StockPlace, read: Awaitable[T]) -> StoredRecord[T]:
+    """A record where it stands, or why it cannot be read."""
+    try:
+        return StoredRecord(place, await read)
+    except Damaged as damage:
+        return StoredRecord(place, None, damage.why)

@@ -4,25 +4,20 @@ getaddrinfo is not used: it gives no time to live, and a slow name would hold a 
 """
 
 import asyncio
-import errno
 import math
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING
 
-import dns.asyncresolver
-import dns.exception
-import dns.message
-import dns.name
-import dns.rdatatype
-import dns.resolver
-
-from gregor.worker.base.shortage import in_words, shortage
+from gregor.worker.base.shortage import shortage
 from gregor.worker.borders.resolver import DnsFailure, Resolution
 from gregor.worker.borders.transport import SocketAddress
 from gregor.worker.fetch.dns import DnsCache, Lookup, NotFound, ResolvedName, interleave, literal_address, parse_hosts
 from gregor.worker.fetch.host_table import HostTable
+
+if TYPE_CHECKING:
+    from gregor.worker.adapters.dns_client import DnsClient  # heavy: only who asks for a name loads it
 
 RESOLUTION_DELAY = 0.05
 """Seconds to wait for one family's addresses when the other's are there (RFC 8305 section 3)."""
@@ -52,9 +47,8 @@ class DnsResolver:
         self._hosts = parse_hosts(hosts_file.read_text("utf-8", "replace")) if hosts_file.is_file() else {}
         self._clock = clock
         self._timeout = timeout
-        self._dns = _client(server)
-        # dnspython stops listening when it asks again; half the time suits both slow servers and lost packets.
-        self._dns.timeout = max(2.0, timeout / 2)
+        self._server = server
+        self._client: DnsClient | None = None
         self._running: dict[str, asyncio.Task[tuple[Lookup, float]]] = {}
 
     def remembered(self, hostname: str, port: int) -> Resolution | DnsFailure | None:
@@ -90,43 +84,24 @@ class DnsResolver:
 
     async def _look_up(self, name: str) -> tuple[Lookup, float]:
         try:
-            absolute = dns.name.from_text(name, dns.name.root, idna_codec=None)
-        except dns.exception.DNSException as fault:
-            lookup: Lookup = NotFound("nxdomain", f"not a DNS name: {fault}")
-        else:
-            lookup = await self._both_families(absolute)
+            client = self._dns
+        except OSError as fault:  # its modules are files, too
+            if (lacking := shortage(fault)) is None:
+                raise
+            return NotFound("local", lacking), self._clock()
+        lookup = await _both_families(client, name)
         if isinstance(lookup, NotFound) and lookup.kind == "local":
             return lookup, self._clock()  # it says nothing of the name
         return lookup, self._cache.put(name, lookup, self._clock())
 
-    async def _both_families(self, name: dns.name.Name) -> Lookup:
-        six = asyncio.create_task(self._query(name, "AAAA"))
-        four = asyncio.create_task(self._query(name, "A"))
-        try:
-            done, waiting = await asyncio.wait((six, four), return_when=asyncio.FIRST_COMPLETED)
-            settled = any(isinstance(task.result(), ResolvedName) for task in done)
-            await asyncio.wait(waiting or done, timeout=RESOLUTION_DELAY if settled else None)
-            return _merge(*(task.result() if task.done() else NotFound("timeout", "late") for task in (six, four)))
-        finally:
-            six.cancel()
-            four.cancel()
+    @property
+    def _dns(self) -> "DnsClient":
+        """Made when the first name is asked for: it costs some 50 ms."""
+        if self._client is None:
+            from gregor.worker.adapters.dns_client import DnsClient
 
-    async def _query(self, name: dns.name.Name, kind: Literal["A", "AAAA"]) -> Lookup:
-        try:
-            answer = await self._dns.resolve(name, kind, raise_on_no_answer=False, lifetime=self._timeout, search=False)
-        except dns.resolver.NXDOMAIN as fault:
-            return NotFound("nxdomain", "the name does not exist", _negative_ttl(fault))
-        except (dns.exception.DNSException, OSError) as fault:
-            if (lacking := _lacking(fault)) is not None:
-                return NotFound("local", lacking)
-            if isinstance(fault, dns.resolver.LifetimeTimeout):
-                return NotFound("timeout", f"no answer within {self._timeout:g} s")
-            return NotFound("servfail", f"{type(fault).__name__}: the resolver gave no usable answer")
-        now = time.time()  # dnspython's expiration is a wall-clock time; only the difference is used
-        ttl = max(0.0, answer.expiration - now)
-        if answer.rrset is None:
-            return NotFound("nxdomain", "the name has no address", ttl)
-        return ResolvedName(tuple(record.address for record in answer.rrset), ttl)
+            self._client = DnsClient(self._server, self._timeout)
+        return self._client
 
 
 def _answer(lookup: Lookup, expires: float, port: int) -> Resolution | DnsFailure:
@@ -135,29 +110,17 @@ def _answer(lookup: Lookup, expires: float, port: int) -> Resolution | DnsFailur
     return Resolution(tuple(SocketAddress(address, port) for address in lookup.addresses), expires)
 
 
-def _client(server: SocketAddress | None) -> dns.asyncresolver.Resolver:
-    if server is not None:
-        client = dns.asyncresolver.Resolver(configure=False)
-        client.nameservers = [server.address]
-        client.port = server.port
-        return client
+async def _both_families(client: "DnsClient", name: str) -> Lookup:
+    six = asyncio.create_task(client.query(name, "AAAA"))
+    four = asyncio.create_task(client.query(name, "A"))
     try:
-        return dns.asyncresolver.Resolver()
-    except dns.resolver.NoResolverConfiguration:
-        # A machine without resolv.conf can still crawl what the host table and the hosts file name.
-        return dns.asyncresolver.Resolver(configure=False)
-
-
-def _lacking(fault: dns.exception.DNSException | OSError) -> str | None:
-    """What this machine lacks, if that is why a query came to nothing: dnspython keeps what each server's met."""
-    kept = getattr(fault, "kwargs", {}).get("errors") or ()
-    causes = [fault, *(part for error in kept for part in error if isinstance(part, BaseException))]
-    for cause in causes:
-        if (lacking := shortage(cause)) is not None:
-            return lacking
-        if isinstance(cause, OSError) and cause.errno == errno.EADDRNOTAVAIL:
-            return in_words(cause.errno)  # no port is left to ask from
-    return None
+        done, waiting = await asyncio.wait((six, four), return_when=asyncio.FIRST_COMPLETED)
+        settled = any(isinstance(task.result(), ResolvedName) for task in done)
+        await asyncio.wait(waiting or done, timeout=RESOLUTION_DELAY if settled else None)
+        return _merge(*(task.result() if task.done() else NotFound("timeout", "late") for task in (six, four)))
+    finally:
+        six.cancel()
+        four.cancel()
 
 
 def _merge(six: Lookup, four: Lookup) -> Lookup:
@@ -169,13 +132,3 @@ def _merge(six: Lookup, four: Lookup) -> Lookup:
     failures = [lookup for lookup in (four, six) if isinstance(lookup, NotFound)]
     failures.sort(key=lambda failure: failure.kind != "local")
     return next((failure for failure in failures if failure.kind != "nxdomain"), failures[0])
-
-
-def _negative_ttl(fault: dns.resolver.NXDOMAIN) -> float | None:
-    """The SOA's minimum and its own time to live, whichever is less (RFC 2308 section 5)."""
-    responses: dict[dns.name.Name, dns.message.QueryMessage] = fault.responses()  # type: ignore[no-untyped-call]
-    for response in responses.values():
-        for records in response.authority:
-            if records.rdtype == dns.rdatatype.SOA:
-                return float(min(records.ttl, records[0].minimum))
-    return None

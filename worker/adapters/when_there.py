@@ -2,13 +2,15 @@
 
 from collections.abc import Awaitable, Callable
 from math import isinf
-from typing import TypeVar
-
-from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type, stop_after_delay, wait_exponential
+from time import monotonic
+from typing import TYPE_CHECKING, TypeVar
 
 from gregor.worker.base.errors import BadInput, complain
 from gregor.worker.borders.errors import Unavailable
 from gregor.worker.config.servers import SERVERS, Servers
+
+if TYPE_CHECKING:
+    from tenacity import RetryCallState
 
 T = TypeVar("T")
 FIRST_PAUSE, LONGEST_PAUSE = 0.5, 5.0
@@ -25,8 +27,27 @@ async def when_there(
 
     ``settings`` say where it is: both lines that are told of it have its address. ``away`` hears of each try in vain.
     """
+    begun = monotonic()
+    try:
+        return await ask()
+    except Unavailable as error:
+        return await _again(ask, error, max(0.0, seconds - (monotonic() - begun)), settings, away)
 
-    async def tell(state: RetryCallState) -> None:
+
+async def _again(
+    ask: Callable[[], Awaitable[T]],
+    first: Unavailable,
+    seconds: float,
+    settings: Servers,
+    away: Callable[[Unavailable], None],
+) -> T:
+    """After a ``first`` try in vain."""
+    # Heavy, and most servers are there.
+    from tenacity import AsyncRetrying, retry_if_exception_type, stop_after_delay, wait_exponential
+
+    failures = [first]
+
+    async def tell(state: "RetryCallState") -> None:
         error = state.outcome.exception() if state.outcome is not None else None
         assert isinstance(error, Unavailable)
         away(error)
@@ -37,13 +58,15 @@ async def when_there(
     attempts = AsyncRetrying(
         retry=retry_if_exception_type(Unavailable),
         wait=wait_exponential(FIRST_PAUSE, LONGEST_PAUSE),
-        stop=stop_after_delay(max(0.0, seconds)),
+        stop=stop_after_delay(seconds),
         before_sleep=tell,
         reraise=True,
     )
     try:
         async for attempt in attempts:
             with attempt:
+                if failures:
+                    raise failures.pop()
                 return await ask()
     except Unavailable as error:
         name = error.service.lower()

@@ -13,6 +13,8 @@ from gregor.worker.inspect.host_views import HOST_STATES, HostSort, HostView, fi
 from gregor.worker.inspect.outlook import combined
 from gregor.worker.inspect.rates import Rates
 from gregor.worker.inspect.worker_state import Condition, WorkerState
+from gregor.worker.observe.bottleneck import of_most
+from gregor.worker.observe.sums import summed
 
 _STATES: Final[tuple[WorkerState, ...]] = ("crawling", "starting", "paused", "drained", "stopping")
 """The first of these that a worker is in is the crawl's."""
@@ -51,10 +53,10 @@ def added_up(
         partitions=sum(worker.partitions for worker in now),
         running=sum(worker.running for worker in now),
         concurrency=sum(worker.concurrency for worker in now),
-        hosts={**dict.fromkeys(HOST_STATES, 0), **_sum(worker.hosts for worker in now)},
+        hosts={**dict.fromkeys(HOST_STATES, 0), **summed(worker.hosts for worker in now)},
         back_queues=sum(worker.back_queues for worker in now),
-        front_queues={**dict.fromkeys(PRIORITIES, 0), **_sum(worker.front_queues for worker in now)},
-        window={**dict.fromkeys(PRIORITIES, 0), **_sum(worker.window for worker in now)},
+        front_queues={**dict.fromkeys(PRIORITIES, 0), **summed(worker.front_queues for worker in now)},
+        window={**dict.fromkeys(PRIORITIES, 0), **summed(worker.window for worker in now)},
         buckets=sum(worker.buckets for worker in now),
         due=sum(worker.due for worker in now),
         overdue=max((worker.overdue for worker in now), default=0.0),
@@ -77,14 +79,11 @@ def _limit(now: Sequence[Condition], workers: int) -> tuple[str, str, str]:
     """What limits most workers, in the words of the one that has most to do."""
     if not now:
         return "starting", f"nothing: {'none of the workers answers' if workers else 'no worker is there'}", ""
-    (limit, count), *_ = Counter(condition.limit for condition in now).most_common()
-    busiest = max(
-        (condition for condition in now if condition.limit == limit), key=lambda condition: condition.back_queues
-    )
+    busiest, count = of_most(now, lambda condition: condition.back_queues)
     if workers == 1:
-        return limit, busiest.limiting, busiest.advice
+        return busiest.limit, busiest.limiting, busiest.advice
     silent = f", {workers - len(now)} do not answer" if workers > len(now) else ""
-    return limit, f"{busiest.limiting} (so with {count} of {workers} workers{silent})", busiest.advice
+    return busiest.limit, f"{busiest.limiting} (so with {count} of {workers} workers{silent})", busiest.advice
 
 
 def _counts(counts: Sequence[Counts]) -> Counts:
@@ -94,9 +93,9 @@ def _counts(counts: Sequence[Counts]) -> Counts:
         pages_200=pages_200,
         bytes=size,
         requests=sum(of_worker.requests for of_worker in counts),
-        states=_sum(of_worker.states for of_worker in counts),
-        statuses=dict(sorted(_sum(of_worker.statuses for of_worker in counts).items())),
-        errors=dict(Counter(_sum(of_worker.errors for of_worker in counts)).most_common(_ERRORS)),
+        states=summed(of_worker.states for of_worker in counts),
+        statuses=dict(sorted(summed(of_worker.statuses for of_worker in counts).items())),
+        errors=dict(Counter(summed(of_worker.errors for of_worker in counts)).most_common(_ERRORS)),
         # A worker that counts for a budget knows the whole crawl's.
         total_pages_200=max(pages_200, *(of_worker.total_pages_200 for of_worker in counts), 0),
         total_bytes=max(size, *(of_worker.total_bytes for of_worker in counts), 0),
@@ -109,10 +108,3 @@ def _of_crawl(kept: Mapping[str, int]) -> Counts:
     statuses = dict(sorted(of_kind(kept, STATUS).items()))
     first_errors = dict(list(errors.items())[:_ERRORS])
     return Counts(pages, pages_200, size, requests, states, statuses, first_errors, pages_200, size)
-
-
-def _sum(found: Iterable[Mapping[Any, int]]) -> dict[Any, int]:
-    total: Counter[Any] = Counter()
-    for one in found:
-        total.update(one)
-    return dict(total)

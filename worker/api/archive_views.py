@@ -58,19 +58,20 @@ class SimilarPages(Struct, frozen=True):
 
 
 class Brief(Struct, frozen=True):
-    """A URL in a list."""
+    """A URL in a list. ``rule``: what decided, as a line of robots.txt; empty for the answer itself."""
 
     url: str
     state: str
     status: int
     outcome: str
     at: str
+    rule: str = ""
 
 
 def brief(row: Row) -> Brief:
     """What a list says of a row."""
     at = rfc3339(row.attempts[-1].at) if row.attempts else ""
-    return Brief(row.href, row.state, row.status, row.outcome, at)
+    return Brief(row.href, row.state, row.status, row.outcome, at, row.rule)
 
 
 class Briefs(Struct, frozen=True):

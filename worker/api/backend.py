@@ -84,7 +84,8 @@ class Backend(ABC):
             at, backing_off = self._clock.wall(), now.hosts.get("backing_off", 0) + now.hosts.get("robots", 0)
             rate = (rates.pages, rates.requests, rates.bytes)
             waiting, memory_used = status.outlook.waiting, status.outlook.memory_used
-            self.history.add(Point(at, *rate, now.running, now.back_queues, backing_off, waiting, memory_used))
+            left = status.outlook.left or 0.0
+            self.history.add(Point(at, *rate, now.running, now.back_queues, backing_off, waiting, memory_used, left))
             await asyncio.sleep(EVERY)
 
     @abstractmethod

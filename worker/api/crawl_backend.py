@@ -3,8 +3,8 @@
 import asyncio
 import math
 import os
-from collections.abc import Awaitable, Callable
-from contextlib import closing
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import closing, contextmanager
 from heapq import nlargest
 from urllib.parse import urlencode
 
@@ -19,7 +19,7 @@ from gregor.worker.api.peers import Peers
 from gregor.worker.api.serving import serving
 from gregor.worker.base.tasks import cancel
 from gregor.worker.borders.clock import Clock
-from gregor.worker.borders.coordinator import Coordinator
+from gregor.worker.borders.coordinator import Coordinator, listen
 from gregor.worker.borders.errors import Unavailable
 from gregor.worker.borders.members import Members, Worker
 from gregor.worker.config.api import token
@@ -136,7 +136,8 @@ class CrawlBackend(Backend):
         return self._kept
 
 
-async def serve(
+@contextmanager
+def backend_of(
     config: Config,
     name: str,
     coordinator: Coordinator,
@@ -144,14 +145,12 @@ async def serve(
     archive: StoredCrawl,
     control: Control,
     members: Callable[[], Awaitable[Members]],
-    counts: Callable[[], Awaitable[dict[str, int]]],
-    stop: asyncio.Event,
-    started: Callable[[str], None],
-) -> None:
-    """Serve until `stop`; `started` gets the URL. Raises `BadInput`, and what ended the coordinator."""
+    stop: Callable[[], None],
+) -> Iterator[CrawlBackend]:
+    """The crawl's, which asks the workers while the block runs. Raises `BadInput`."""
     secret = token(config, "viewer", os.environ) or token(config, "operator", os.environ)
     with closing(Peers(secret)) as peers:
-        backend = CrawlBackend(
+        yield CrawlBackend(
             name,
             config.crawl,
             coordinator,
@@ -160,19 +159,28 @@ async def serve(
             control,
             peers,
             members=members,
-            counts=counts,
-            stop=stop.set,
+            counts=archive.counts,
+            stop=stop,
         )
+
+
+async def serve(
+    config: Config,
+    name: str,
+    coordinator: Coordinator,
+    clock: Clock,
+    archive: StoredCrawl,
+    control: Control,
+    members: Callable[[], Awaitable[Members]],
+    stop: asyncio.Event,
+    started: Callable[[str], None],
+) -> None:
+    """Serve until `stop`; `started` gets the URL. Raises `BadInput`, and what ended the coordinator."""
+    with backend_of(config, name, coordinator, clock, archive, control, members, stop.set) as backend:
         async with serving(config, backend, os.environ, stop.set) as url:
             started(url)
-            ends = [asyncio.create_task(stop.wait()), asyncio.create_task(_listen(coordinator))]
+            ends = [asyncio.create_task(stop.wait()), asyncio.create_task(listen(coordinator))]
             await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
             if ends[1].done():
                 ends[1].result()
             await cancel(ends)
-
-
-async def _listen(coordinator: Coordinator) -> None:
-    """For ever: without a coordinator that lives no order is heard."""
-    while True:
-        await coordinator.changed()

@@ -70,7 +70,8 @@ class FolderBackend(Backend):
         requests = by_kind.get("requests", 0)
         counts = Counts(pages, ok, size, requests, dict(kept), dict(sorted(statuses.items())), errors, ok, size)
         free, room = machine.disk(Path(self._config.data))
-        outlook = Outlook(waiting=await self._lag(), disk_free=free, disk_size=room)
+        waiting = await self._kept.waiting(await self._states())
+        outlook = Outlook(waiting=await self._lag() if waiting is None else waiting, disk_free=free, disk_size=room)
         return Status(self._condition(await self.archive.drift()), Rates(0.0, 0.0, 0.0), counts, outlook)
 
     async def hosts(self, asked: HostsQuery) -> list[HostView]:

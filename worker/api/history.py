@@ -12,7 +12,7 @@ _MOST: Final = 720
 
 class Point(Struct, frozen=True):
     """Rates a second at a time (unix seconds); visits that ran, URLs in memory, hosts that backed off, URLs that waited
-    in memory or behind it, bytes of memory."""
+    in memory or behind it, bytes of memory, seconds that were likely to be left (0: not known)."""
 
     at: float
     pages: float
@@ -23,6 +23,7 @@ class Point(Struct, frozen=True):
     backing_off: int
     waiting: int = 0
     memory_used: int = 0
+    left: float = 0.0
 
 
 class Past:

@@ -6,7 +6,7 @@ from gregor.schemas.messages import Row
 from gregor.search.borders import Hit, ScorePart
 from gregor.search.snippets import plain
 from gregor.worker.api import search_frame as frame
-from gregor.worker.api.search_views import LONGEST_TITLE, date, title_of
+from gregor.worker.api.search_views import date, title_of
 
 
 def stored_text(title: str, url: str, text: str, at: float, refusal: str = "") -> str:
@@ -30,7 +30,7 @@ def why(hit: Hit, query: str, parts: list[ScorePart], row: Row | None) -> str:
     table = f"<table><thead><tr><th>Where<th>Words<th>Worth</tr></thead><tbody>{rows}</tbody></table>"
     score = sum(part.score for part in parts)
     body = f"<p>Score {score:.3f} for <bdi>{escape(plain(query))}</bdi></p>{table}{_crawled(hit, row)}"
-    heading = escape(plain(hit.title)[:LONGEST_TITLE] or hit.href)
+    heading = escape(title_of(hit.title, hit.href))
     return frame.document(f"Why here: {heading}", body, query=query)
 
 

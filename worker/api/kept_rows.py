@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from gregor.schemas.messages import Row
+from gregor.schemas.messages import Row, url_fingerprint
 from gregor.worker.api.backend import HostsQuery
 from gregor.worker.borders.reader import Reader
 from gregor.worker.inspect.host_views import HostView, first
@@ -37,6 +37,7 @@ class KeptRows:
         self._counts: Mapping[str, int] | None = None
         self._last: list[Row] = []
         self._hosts: dict[str, HostView] = {}
+        self._counted_all = False
 
     async def last(self, counts: Mapping[str, int]) -> list[Row]:
         """The URLs that were visited last, the latest first. ``counts``: of the rows, by state."""
@@ -55,23 +56,34 @@ class KeptRows:
         down = asked.order == "last" and not asked.after
         return first(chosen, asked.limit, lambda host: (key(host), host.host), reverse=down)
 
+    async def waiting(self, counts: Mapping[str, int]) -> int | None:
+        """How many URLs wait in all, as the hosts tell it; None where there are too many to count."""
+        await self._look(counts)
+        return sum(host.queued for host in self._hosts.values()) if self._counted_all else None
+
     async def _waiting(self) -> Counter[str]:
-        """How many URLs of each host wait for a visit that is not planned for later."""
+        """How many URLs of each host wait for a visit that is not planned for later, each counted once."""
         urls: Counter[str] = Counter()
+        counted: set[int] = set()
         looked = 0
         async for waiting in self._reader.waiting():
-            urls[waiting.ticket.host] += waiting.ticket.kind in ("new", "retry", "recrawl")
+            number = url_fingerprint(waiting.ticket.key)
+            if waiting.ticket.kind in ("new", "retry", "recrawl") and number not in counted:
+                counted.add(number)
+                urls[waiting.ticket.host] += 1
             looked += 1
             if looked >= MOST_ROWS:
+                self._counted_all = False
                 break
-        return +urls
+        return urls
 
     async def _look(self, counts: Mapping[str, int]) -> None:
         if counts == self._counts:
             return
         newest: list[tuple[float, str, Row]] = []
         hosts: dict[str, HostView] = {}
-        if sum(counts.values()) <= MOST_ROWS:
+        self._counted_all = sum(counts.values()) <= MOST_ROWS
+        if self._counted_all:
             async for row in self._reader.rows(None, None):
                 if row.attempts:
                     entry = (row.attempts[-1].at, row.key, row)

@@ -6,9 +6,10 @@ from typing import Final
 import msgspec
 
 from gregor.search.borders import Facet
-from gregor.search.query import LONGEST, ParsedQuery, QueryFilter, pieces, typed
+from gregor.search.facets import FIELDS
+from gregor.search.query import LONGEST, ParsedQuery, QueryFilter, item_parts, pieces, typed
 
-_NARROWING: Final = ("host", "lang", "type", "label", "item")
+_NARROWING: Final = tuple(FIELDS.values())
 
 
 class ValueView(msgspec.Struct, frozen=True):
@@ -58,7 +59,7 @@ def without(parts: Sequence[tuple[str, QueryFilter | None]], condition: QueryFil
 
 
 def _group(facet: Facet) -> str:
-    return QueryFilter(facet.name, (f"{facet.field}=" if facet.field else "",)).group
+    return f"item:{facet.field}" if facet.name == "item" else facet.name
 
 
 def _chosen(
@@ -68,11 +69,11 @@ def _chosen(
     total: int,
 ) -> FacetView:
     counts = {each.query: each.count for facet in facets for each in facet.values}
-    field, has_value, _ = conditions[0].value[0].partition("=") if conditions[0].name == "item" else ("", "", "")
-    values = []
+    name, field, values = conditions[0].name, "", list[ValueView]()
     for condition in conditions:
-        said = condition.value[0]
-        count = total if len(conditions) == 1 else counts.get(typed(condition.name, said))
-        value = said.partition("=")[2] if has_value else said
+        said = value = condition.value[0]
+        if name == "item":
+            field, value = item_parts(said)
+        count = total if len(conditions) == 1 else counts.get(typed(name, said))
         values.append(ValueView(value, count, without(parts, condition), chosen=True))
-    return FacetView(conditions[0].name, field if has_value else "", values)
+    return FacetView(name, field, values)

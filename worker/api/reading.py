@@ -12,9 +12,13 @@ from gregor.worker.api.archive_views import Briefs, DeadLetters, HandOvers, Lett
 from gregor.worker.api.backend import Backend
 from gregor.worker.api.endpoint import V1, Endpoint
 from gregor.worker.api.history import Point
+from gregor.worker.api.problems import Problem
 from gregor.worker.api.requests import query
-from gregor.worker.api.search_views import SearchResults, Why
+from gregor.worker.api.search_views import SearchResults
 from gregor.worker.api.searching import HitQuery, SearchQuery, searched
+from gregor.worker.api.why_views import Why
+from gregor.worker.base.errors import BadInput
+from gregor.worker.borders.errors import Unavailable
 from gregor.worker.borders.members import Members
 from gregor.worker.inspect.explain import Explanation
 from gregor.worker.web.hostnames import host_of
@@ -97,7 +101,11 @@ def _of_records(name: str) -> Callable[[Backend, Request], Awaitable[SearchResul
 async def _why(backend: Backend, request: Request) -> Why:
     asked = query(request, HitQuery)
     hit, reasons = await searched(backend.archive.searching, lambda searching: searching.why(asked))
-    return Why.of(hit.href, reasons)
+    try:
+        crawled = await backend.archive.explain(hit.href)
+    except (BadInput, Problem, Unavailable):  # the answer is the score all the same
+        crawled = None
+    return Why.of(hit.href, reasons, crawled)
 
 
 async def _explain(backend: Backend, request: Request) -> Explanation:

@@ -50,6 +50,5 @@ def document(heading: str, body: str, *, query: str = "", head: str = "", focus:
     )
 
 
-def policy(text: str) -> str:
-    """The Content-Security-Policy of a page: its own style, its own form, nothing else."""
-    return console.policy(text).replace("form-action 'none'", "form-action 'self'")
+POLICY: Final = console.policy(document("", "")).replace("form-action 'none'", "form-action 'self'")
+"""The Content-Security-Policy of every page: its own style, its own form, nothing else."""

@@ -23,7 +23,7 @@ from gregor.worker.api.access import Access, Role, require
 from gregor.worker.api.problems import Problem
 from gregor.worker.api.refusals import accepts_pages, coded
 from gregor.worker.api.requests import form
-from gregor.worker.api.search_frame import STYLE, policy
+from gregor.worker.api.search_frame import POLICY, STYLE
 from gregor.worker.api.search_routes import BESIDE
 
 GOOD_FOR: Final = 43_200.0
@@ -144,7 +144,7 @@ def _asking(why: str, back: str) -> Response:
         "that was printed at its start, or the viewer's or operator's of the settings.</p></main></body></html>"
     )
     headers = {
-        "Content-Security-Policy": policy(text),
+        "Content-Security-Policy": POLICY,
         "X-Frame-Options": "DENY",
         "WWW-Authenticate": 'Bearer realm="gregor"',
     }

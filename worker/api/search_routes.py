@@ -65,7 +65,7 @@ def _answering(handler: Callable[[Request], Awaitable[Response]]) -> Callable[[R
 
     async def answer(request: Request) -> Response:
         try:
-            return await handler(request)
+            return await problems.within(handler(request))
         except (Unusable, ModuleNotFoundError) as error:
             _LOG.warning("there is nothing to search", why=str(error))
             detail = "There is no index that can be searched now: `gregor index` makes one."
@@ -78,5 +78,5 @@ def _answering(handler: Callable[[Request], Awaitable[Response]]) -> Callable[[R
 
 
 def _html(text: str) -> Response:
-    headers = {"Content-Security-Policy": frame.policy(text), "X-Frame-Options": "DENY"}
+    headers = {"Content-Security-Policy": frame.POLICY, "X-Frame-Options": "DENY"}
     return Response(text, headers=headers, media_type="text/html")

@@ -5,13 +5,13 @@ All that pages of strangers say is text: escaped, without control signs, in an e
 
 from datetime import UTC, datetime
 from email.utils import format_datetime
+from functools import lru_cache
 from html import escape
 from typing import Final
-from urllib.parse import urlencode
+from urllib.parse import quote
 
 import msgspec
 
-from gregor.search.borders import ScorePart
 from gregor.search.results import PER_PAGE, Shown
 from gregor.search.snippets import Piece, plain
 from gregor.worker.api import search_frame as frame
@@ -19,6 +19,10 @@ from gregor.worker.api.narrowing import FacetView, ValueView, narrowed
 
 LONGEST_TITLE: Final = 200
 """Characters of a title that are shown."""
+_REMEMBERED: Final = 4096
+"""Words of links that are remembered as they stand there."""
+_LONG: Final = 200
+"""Characters of one that is not."""
 _ATOM: Final = 'xmlns:atom="http://www.w3.org/2005/Atom" xmlns:opensearch="http://a9.com/-/spec/opensearch/1.1/"'
 
 
@@ -73,28 +77,6 @@ class SearchResults(msgspec.Struct, frozen=True):
     facets: list[FacetView] = msgspec.field(default_factory=list)
 
 
-class WorthView(msgspec.Struct, frozen=True):
-    """A part of a document's score: what it is for, for people, and by which words."""
-
-    what: str
-    words: str
-    score: float
-
-
-class Why(msgspec.Struct, frozen=True):
-    """What a document's place for a query is made of; together the parts are the score."""
-
-    url: str
-    score: float
-    parts: list[WorthView]
-
-    @classmethod
-    def of(cls, url: str, reasons: list[ScorePart]) -> "Why":
-        """That of a document."""
-        parts = [WorthView(reason.what, reason.words, reason.score) for reason in reasons]
-        return cls(url, sum(part.score for part in parts), parts)
-
-
 def hit_view(entry: Shown, pieces: tuple[Piece, ...]) -> HitView:
     """A document as it is shown, with its snippet."""
     hit = entry.hit
@@ -123,9 +105,19 @@ def date(at: float) -> str:
 
 
 def link(path: str, **query: object) -> str:
-    """A relative URL, escaped for an attribute; what is empty or None is left out."""
-    given = {name: value for name, value in query.items() if value not in ("", None, False)}
-    return escape(f"{path}?{urlencode(given)}" if given else path)
+    """A relative URL, escaped for an attribute; what is empty or None is left out. ``path`` and names need none."""
+    given = [f"{name}={_quoted(str(value))}" for name, value in query.items() if value not in ("", None, False)]
+    return f"{path}?{'&amp;'.join(given)}" if given else path
+
+
+def _quoted(text: str) -> str:
+    """A value in a query: words of the one that was typed are in every link of a page."""
+    return "+".join([_quoted_word(word) if len(word) < _LONG else quote(word, safe="") for word in text.split(" ")])
+
+
+@lru_cache(_REMEMBERED)
+def _quoted_word(word: str) -> str:
+    return quote(word, safe="")
 
 
 def results(listing: SearchResults, *, everything: bool) -> str:
@@ -189,6 +181,8 @@ def _value(listing: SearchResults, value: ValueView, everything: bool) -> str:
 def _notes(listing: SearchResults) -> list[str]:
     """What is to be said of the query and its answer, as HTML."""
     notes = [escape(hint) for hint in listing.hints]
+    if notes:
+        notes.append(f"Looked for: <bdi>{escape(plain(listing.understood)) or 'nothing'}</bdi>")
     if listing.suggestion:
         better = f'<a href="{link(".", q=listing.suggestion)}"><bdi>{escape(listing.suggestion)}</bdi></a>'
         notes.append(f"Did you mean {better}?")

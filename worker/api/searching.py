@@ -14,6 +14,7 @@ from gregor.schemas.messages import Page, Row
 from gregor.search.alike import about
 from gregor.search.borders import FARTHEST, Answer, Facet, Hit, Index, ScorePart, Unusable
 from gregor.search.documents import quotable
+from gregor.search.fields import least
 from gregor.search.query import ParsedQuery, parse
 from gregor.search.results import LOOKED_AT, PER_PAGE, Shown, shown
 from gregor.search.snippets import snippet
@@ -145,8 +146,6 @@ class Searching:
         `results_of`, and `Crowded`."""
         _, index = await self._state(0)
         answer = await self._answer(index, asked, limit, offset)
-        if self._on_answer is not None:
-            self._on_answer(asked, answer)
         return answer, await self._better(index, asked, answer)
 
     async def facets(self, asked: ParsedQuery, answer: Answer) -> tuple[Facet, ...]:
@@ -205,7 +204,7 @@ class Searching:
 
     async def _better(self, index: Index, asked: ParsedQuery, answer: Answer, *, wanted: bool = True) -> str:
         """What may have been meant, where little was found; nothing where that would take long."""
-        if not wanted or asked.is_empty or answer.partial or (answer.total >= FEW and not answer.any_word):
+        if not wanted or asked.is_empty or answer.partial or (not answer.any_word and _is_meant(asked, answer)):
             return ""
         return await self._in_time("", lambda: suggestion(asked, index.frequency, index.near))
 
@@ -262,6 +261,12 @@ class Searching:
             self.refused += 1
             raise problems.too_many() from None
         return [views.hit_view(entry, pieces) for entry, pieces in zip(entries, snippets, strict=True)]
+
+
+def _is_meant(asked: ParsedQuery, answer: Answer) -> bool:
+    """Whether a query is taken for what was meant: enough is found, or its words are together somewhere."""
+    has_all = least(asked) == len(asked.words) > 1
+    return answer.total >= FEW or (has_all and answer.total > 0)
 
 
 async def _had_or(nothing: T, asked: Awaitable[T]) -> T:

@@ -13,6 +13,8 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import BinaryIO, Final, NamedTuple, Protocol, cast
 
+from isal import isal_zlib
+
 from gregor.worker.archives.blocks import END, PIECE, stated_digest, up_to_end
 from gregor.worker.base.errors import BadInput, why
 from gregor.worker.base.printable import one_line
@@ -76,10 +78,10 @@ class WarcFile:
 
     def _mapped_file(self, path: Path) -> Bytes:
         try:
-            file: BinaryIO = self._close.enter_context(path.open("rb"))
-            if not path.stat().st_size:
-                raise BadInput(f"{one_line(str(path))} is empty: it is no WARC file")
-            return self._mapped(file)
+            with path.open("rb") as file:  # what is mapped stays so, and keeps a descriptor of its own
+                if not path.stat().st_size:
+                    raise BadInput(f"{one_line(str(path))} is empty: it is no WARC file")
+                return self._mapped(file)
         except OSError as error:
             raise BadInput(f"cannot read {one_line(str(path))}: {why(error)}") from None
 
@@ -173,7 +175,7 @@ class WarcFile:
 
 def _inflated(data: Bytes, offset: int, after: list[int]) -> Iterator[bytes]:
     """What a gzip member holds; at its end ``after`` gets where the next one begins. Raises ValueError."""
-    inflater = zlib.decompressobj(31)
+    inflater = isal_zlib.decompressobj(31)
     position, waiting = offset, b""
     try:
         while not inflater.eof:
@@ -186,7 +188,7 @@ def _inflated(data: Bytes, offset: int, after: list[int]) -> Iterator[bytes]:
             waiting = inflater.unconsumed_tail
             if piece:
                 yield piece
-    except zlib.error as error:
+    except isal_zlib.error as error:  # type: ignore[misc]  # its stub has it as an instance
         raise ValueError(f"it cannot be decompressed ({error})") from None
     after.append(position - len(inflater.unused_data))
 

@@ -13,6 +13,7 @@ import msgspec
 
 from gregor.worker.archives.book import AnswerRecord, RecordBook, entry_of
 from gregor.worker.archives.files import WarcFile
+from gregor.worker.archives.order import BookOrder, RecordPlace
 from gregor.worker.archives.take_in import TAKEN, TakesIn
 from gregor.worker.base.tasks import cancel
 from gregor.worker.read.processors import ProcessorError
@@ -21,6 +22,9 @@ AT_ONCE: Final = 64
 """Records that are taken in at a time: they share the flushes of the store's disk."""
 AT_ONCE_ON_SERVERS: Final = 256
 """The same on servers: they share requests, and each waits for several answers."""
+
+_PATIENCE: Final = 5.0
+"""Seconds in which what runs at a stop may come to its end; what waits for a server is made anew by the next import."""
 
 
 class Imported(msgspec.Struct):
@@ -56,11 +60,15 @@ class Importer:
         self._at_once = at_once
         self._running: dict[asyncio.Task[None], AnswerRecord] = {}
         self._last: dict[str, asyncio.Task[None]] = {}
+        self._ended: list[asyncio.Task[None]] = []
+        self._order = BookOrder()
+        self._woken = asyncio.Event()
         self.result = Imported(files=len(files))
 
     def stop(self) -> None:
-        """End it: what runs is finished, and the same import goes on from there."""
+        """End it: what runs is finished, unless it waits for a server, and the same import goes on from there."""
         self.result.stopped = True
+        self._woken.set()
 
     async def note(self, book: RecordBook) -> None:
         """Note what lies where."""
@@ -87,32 +95,51 @@ class Importer:
             for entry in book.in_order():
                 if self.result.stopped:
                     break
-                task = asyncio.create_task(self._take(takes_in, entry, self._last.get(entry.url)))
+                earlier, place = self._last.get(entry.url), self._order.place()
+                task = asyncio.create_task(self._take(takes_in, entry, earlier, place))
+                task.add_done_callback(self._note_end)
                 self._running[task], self._last[entry.url] = entry, task
-                if len(self._running) == self._at_once:
+                while len(self._running) >= self._at_once and not self.result.stopped:
                     await self._settled()
-            while self._running:
+            while self._running and not self.result.stopped:
                 await self._settled()
+            if self._running:
+                await asyncio.wait(self._running, timeout=_PATIENCE)
+                self._settle_ended()
         finally:
             await cancel(list(self._running))
 
+    def _note_end(self, task: asyncio.Task[None]) -> None:
+        self._ended.append(task)
+        self._woken.set()
+
     async def _settled(self) -> None:
-        done, _ = await asyncio.wait(self._running, return_when=asyncio.FIRST_COMPLETED)
-        for task in done:
+        """Until some that run have come to an end, or a stop is asked for."""
+        await self._woken.wait()
+        self._woken.clear()
+        self._settle_ended()
+
+    def _settle_ended(self) -> None:
+        ended, self._ended = self._ended, []
+        for task in ended:
             entry = self._running.pop(task)
             if self._last.get(entry.url) is task:
                 del self._last[entry.url]
             task.result()
         self._progress(self.result)
 
-    async def _take(self, takes_in: TakesIn, entry: AnswerRecord, earlier: asyncio.Task[None] | None) -> None:
-        if earlier is not None:
-            await asyncio.wait([earlier])
+    async def _take(
+        self, takes_in: TakesIn, entry: AnswerRecord, earlier: asyncio.Task[None] | None, place: RecordPlace
+    ) -> None:
         try:
-            what = await takes_in.take(entry)
+            if earlier is not None:
+                await asyncio.wait([earlier])
+            what = await takes_in.take(entry, place)
         except (ValueError, ProcessorError) as error:
             self._tell(entry.file, entry.offset, str(error))
             return
+        finally:
+            place.end()
         if what in TAKEN:
             self.result.taken_in[what] += 1
         else:

@@ -5,7 +5,7 @@ One owner a partition holds here too: while workers own any that is needed, noth
 
 import asyncio
 from collections import defaultdict
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
 from typing import Final
@@ -27,6 +27,7 @@ from gregor.worker.orders.in_force import OrdersInForce
 from gregor.worker.politeness.budgets import HostBudgets
 from gregor.worker.run.takeover import TakeOver
 from gregor.worker.settle.page_writer import PageWriter
+from gregor.worker.settle.settling import Settling, settling_of
 
 _AT_ONCE: Final = 32
 """Partitions that are taken at a time."""
@@ -35,14 +36,35 @@ _LOOK: Final = 0.5
 
 
 class OwnedPartition:
-    """A partition that is owned, its effects, and what stores its pages."""
+    """A partition that is owned, its effects, and what its pages are made durable with."""
 
-    def __init__(self, partition: Partition, effects: Effects, pages: PageWriter, record: PartitionRecord) -> None:
+    def __init__(
+        self, partition: Partition, effects: Effects, pages: PageWriter, settling: Settling, record: PartitionRecord
+    ) -> None:
         self.partition = partition
         self.effects = effects
         self.pages = pages
+        self.settling = settling
         self.record = record
         """As it was kept last."""
+
+    def go_on_from(self, before: "OwnedPartition") -> None:
+        """Count what the same partition had counted under a lease that was lost and not kept yet."""
+        mine, theirs, taken = self.partition, before.partition, self.record.takeovers
+        counts, domains = theirs.counts.copy(), theirs.domain_pages.copy()
+        if len(taken) > 1 and taken[-2].epoch == theirs.lease.epoch:  # nobody else has written it meanwhile
+            # What was on its way when the lease was lost may be kept although nobody heard of it.
+            counts.subtract(_more(self.record.counts, before.record.counts))
+            domains.subtract(_more(self.record.domains, before.record.domains))
+            mine.fields = theirs.fields
+        mine.counts.update(counts)
+        mine.domain_pages.update(domains)
+        theirs.counts.clear()
+        theirs.domain_pages.clear()
+
+
+def _more(now: Mapping[str, int], before: Mapping[str, int]) -> dict[str, int]:
+    return {name: now.get(name, 0) - before.get(name, 0) for name in {**now, **before}}
 
 
 class OwnedPartitions:
@@ -91,20 +113,23 @@ class OwnedPartitions:
         return await self._owner(partition_of(host, self._config.partitions))
 
     def settled(self, owner: OwnedPartition, before: Row | None, after: Row, page: Page | None, cause: str) -> None:
-        """Count a visit, as a worker counts it."""
+        """Count a visit, as a worker counts it; its partition may have been taken anew meanwhile."""
+        owner = self._owners.get(owner.partition.id, owner)
         self._budgets.settled(owner.partition, before, after, page, cause)
 
     async def _owner(self, number: int) -> OwnedPartition:
-        owner = self._owners.get(number)
-        if owner is not None and owner.partition.lease.holds():
-            return owner
         async with self._locks[number]:
-            owner = self._owners.get(number)
-            if owner is None or not owner.partition.lease.holds():
-                if owner is not None:
-                    await self._services.coordinator.release(owner.partition.lease)
-                owner = self._owners[number] = await self._taken(number)
-            return owner
+            before = self._owners.get(number)
+            if before is None:
+                taken = self._owners[number] = await self._taken(number)
+            elif before.partition.lease.holds():
+                return before
+            else:
+                await self._services.coordinator.release(before.partition.lease)
+                taken = await self._taken(number)
+                taken.go_on_from(before)
+                self._owners[number] = taken
+            return taken
 
     async def _taken(self, number: int) -> OwnedPartition:
         patiently, store, coordinator = (
@@ -128,7 +153,8 @@ class OwnedPartitions:
                 except LeaseLost:
                     await coordinator.release(lease)
                     continue
-                return OwnedPartition(partition, effects, self._writer(partition, effects), record)
+                settling = settling_of(self._services, effects)
+                return OwnedPartition(partition, effects, self._writer(partition, effects), settling, record)
 
     async def _refuse_workers(self, number: int, *, waited: bool) -> None:
         """Somebody owns a partition. Raises `BadInput`, unless it is only not let go of yet."""
@@ -153,34 +179,44 @@ class OwnedPartitions:
         )
 
     async def _keep(self) -> None:
-        """Keep what is counted, for ever."""
+        """Keep what is counted, for ever. A partition that is lost is taken anew when it is asked for, and goes on."""
         while True:
             await asyncio.sleep(self._config.checkpoint_interval)
-            await asyncio.gather(*(self._checkpoint(owner) for owner in self._owners.values()))
+            kept = await asyncio.gather(*map(self._checkpoint, self._owners.values()), return_exceptions=True)
+            if failed := next((e for e in kept if isinstance(e, BaseException) and not isinstance(e, LeaseLost)), None):
+                raise failed
 
     async def _checkpoint(self, owner: OwnedPartition, *, last: bool = False) -> None:
-        try:
-            owner.record = await checkpoint(
-                owner.partition,
-                owner.record,
-                config=self._config,
-                log=self._services.log,
-                store=self._services.store,
-                effects=owner.effects,
-                orders=self._orders,
-                last=last,
-            )
-        except LeaseLost:
-            return  # it is taken anew when it is asked for, with what its record has
+        """Keep what was counted. Raises `LeaseLost`."""
+        owner.record = await checkpoint(
+            owner.partition,
+            owner.record,
+            config=self._config,
+            log=self._services.log,
+            store=self._services.store,
+            effects=owner.effects,
+            orders=self._orders,
+            last=last,
+        )
 
     async def _release(self) -> None:
         """Keep what was counted, and let all of them go."""
-        await asyncio.gather(*map(self._let_go, self._owners.values()))
+        await asyncio.gather(*map(self._let_go, list(self._owners)))
 
-    async def _let_go(self, owner: OwnedPartition) -> None:
+    async def _let_go(self, number: int) -> None:
         try:
             async with asyncio.timeout(self._config.server_timeout):
-                await self._checkpoint(owner, last=True)
-                await self._services.coordinator.release(owner.partition.lease)
-        except (TimeoutError, Unavailable) as error:  # the end of the session lets go of it, too
-            complain(f"partition {owner.partition.id} is let go of without its last counts: {error}")
+                while True:
+                    owner = self._owners[number]
+                    try:
+                        if any(owner.partition.counts.values()):
+                            owner = await self._owner(number)  # a lease that was lost is taken anew for it
+                        await self._checkpoint(owner, last=True)
+                    except LeaseLost:
+                        if any(owner.partition.counts.values()):
+                            continue
+                    await self._services.coordinator.release(owner.partition.lease)
+                    return
+        except (TimeoutError, Unavailable, BadInput) as error:  # the end of the session lets go of it, too
+            why = str(error) or "no answer in time"
+            complain(f"partition {number} is let go of without its last counts: {why}")

@@ -39,6 +39,9 @@ class OutputPlace(Protocol):
     def create(self, name: str) -> NewFile:
         """A new file of this name, which may have folders in it; it takes the place of one that is there."""
 
+    def remove(self, name: str) -> bool:
+        """Remove the file of this name; false where there is none."""
+
 
 def is_remote(path: str) -> bool:
     """Whether a path is a URL of another file system."""
@@ -81,6 +84,12 @@ class LocalFolder:
         if "/" in name:
             target.parent.mkdir(parents=True, exist_ok=True)
         return _Local(target)
+
+    def remove(self, name: str) -> bool:
+        target = self._path / name
+        is_there = target.is_file()
+        target.unlink(missing_ok=True)
+        return is_there
 
 
 class _Object:
@@ -127,11 +136,20 @@ class Remote:
         except ValueError as error:
             raise BadInput(f"cannot write {_shown(url)}: {why(error)}") from None
 
+    def has(self, name: str) -> bool:
+        """Whether there is a file of this name."""
+        return bool(self._system.isfile(f"{self._path}/{name}"))
+
     def create(self, name: str) -> NewFile:
         path = f"{self._path}/{name}"
         if getattr(self._system, "local_file", False) or self._system.protocol in ("memory",):
             self._system.makedirs(path.rpartition("/")[0], exist_ok=True)
         return _Object(self._system, path)
+
+    def remove(self, name: str) -> bool:
+        if is_there := self.has(name):
+            self._system.rm_file(f"{self._path}/{name}")
+        return is_there
 
 
 def split(path: str) -> tuple[str, str]:
@@ -148,6 +166,15 @@ def place_of(path: str) -> OutputPlace:
     return Remote(path) if is_remote(path) else LocalFolder(Path(path))
 
 
+def is_file(path: str) -> bool:
+    """Whether there is a file, or an object. Raises `BadInput` where that cannot be known."""
+    if not is_remote(path):
+        return Path(path).is_file()
+    folder, name = split(path)
+    with writing(path):
+        return Remote(folder).has(name)
+
+
 @contextmanager
 def writing(path: str) -> Iterator[None]:
     """Where something is written to a path: whatever fails of it is `BadInput`, one line."""
@@ -155,6 +182,8 @@ def writing(path: str) -> Iterator[None]:
         yield
     except OSError as error:
         raise BadInput(f"cannot write {_shown(path)}: {why(error)}") from None
+    except NotImplementedError:
+        raise BadInput(f"cannot write {_shown(path)}: {path.partition(':')[0]} is only read") from None
     except Exception as error:
         if not is_remote(path) or type(error).__module__.partition(".")[0] in _OWN or isinstance(error, BadInput):
             raise

@@ -52,11 +52,13 @@ def shortage(fault: BaseException | None) -> str | None:
 
 
 @contextmanager
-def own_shortages() -> Iterator[None]:
+def own_shortages(but: type[Exception] | tuple[type[Exception], ...] = ()) -> Iterator[None]:
     """Raises `LocalShortage` in the place of an error behind which is one. Not where memory ran out: that may be the
-    fault of what was worked on, which would be tried for good."""
+    fault of what was worked on, which would be tried for good. ``but``: errors that say by themselves what to do."""
     try:
         yield
+    except but:
+        raise
     except Exception as fault:
         lacking = shortage(fault)
         if lacking is None or lacking == in_words(errno.ENOMEM):

@@ -1,7 +1,8 @@
 """Small helpers for asyncio's tasks and events."""
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import AsyncIterator, Coroutine, Iterable, Sequence
+from contextlib import asynccontextmanager
 from typing import Any
 
 PATIENCE = 0.5  # seconds until a task that did not end is cancelled again
@@ -56,3 +57,13 @@ async def cancel(tasks: Sequence[asyncio.Future[Any]]) -> None:
         for task in pending:
             task.cancel()
         _, pending = await asyncio.wait(pending, timeout=PATIENCE)
+
+
+@asynccontextmanager
+async def beside(work: Coroutine[Any, Any, None]) -> AsyncIterator[asyncio.Task[None]]:
+    """Do it while the block runs, and no longer."""
+    task = asyncio.create_task(work)
+    try:
+        yield task
+    finally:
+        await cancel([task])

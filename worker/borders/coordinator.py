@@ -89,3 +89,9 @@ class Coordinator(OrderBook, Protocol):
 
     async def close(self) -> None:
         """End the session and all its leases. Nothing else may be called afterwards, but this again."""
+
+
+async def listen(coordinator: Coordinator) -> None:
+    """For ever, so that what ends the coordinator is raised: without one that lives no order is heard."""
+    while True:
+        await coordinator.changed()

@@ -1,4 +1,4 @@
-"""The border of those who make the items of stored pages anew, beside the crawl's workers."""
+"""The border of those who make the items or classes of stored pages anew, beside the crawl's workers."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -15,6 +15,8 @@ class ItemSet(msgspec.Struct, frozen=True):
     visit: int
     items: list[StoredItem]
     asked: frozenset[str]
+    classified: tuple[str, float] | None = None
+    """The class that a model gives it now, and how likely that is; None: no model was asked, and it stays."""
 
 
 class ItemWriter(Protocol):

@@ -94,6 +94,12 @@ class Reader(Protocol):
         None if it is not kept.
         """
 
+    async def small_bodies(self, names: Sequence[str]) -> dict[str, bytes]:
+        """Those of these bodies (sha256, hex) that are small, there and whole, by name; each is small or not for ever.
+
+        In one question, for whoever reads many; `body` has the others, and says what is wrong with them.
+        """
+
     async def similar(self, sketch: bytes, least: float, limit: int) -> list[Similar]:
         """Stored pages whose texts share at least so much with that of a sketch, the likest first; no exact duplicates.
 

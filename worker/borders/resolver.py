@@ -35,5 +35,5 @@ class Resolver(Protocol):
         """`hostname` as it stands in a URL: lower-case ASCII or an IP literal, IPv6 in brackets.
 
         Never raises: what fails is a value, and holds until it `expires` as an answer does. Called again before that it
-        answers the same; calls at once for one name ask once. An `Resolution` has one endpoint at least.
+        answers the same; calls at once for one name ask once. A `Resolution` has one endpoint at least.
         """

@@ -17,6 +17,12 @@ class SeenSet(Protocol):
     async def mark(self, fingerprints: Sequence[int]) -> None:
         """Mark them, durable as far as the engine goes; again changes nothing. Nothing for none."""
 
+    async def forget(self, fingerprints: Sequence[int]) -> None:
+        """They were never marked: nothing is kept of these URLs any more. Nothing for what is not marked, or none."""
+
+    async def disown(self, fingerprint: bytes, key: str) -> None:
+        """The page of this key owns the content no more, if it does: it is about to be deleted."""
+
     async def content(self, fingerprint: bytes) -> str | None:
         """The key of the page that owns this content; None if none does, or that was forgotten."""
 

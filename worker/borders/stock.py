@@ -60,6 +60,10 @@ class Stock(Protocol):
     async def unseen(self, fingerprints: Sequence[int]) -> list[int]:
         """Which of these the seen set does not know, in the order asked; [] for none."""
 
+    async def loose(self, names: Sequence[str]) -> set[str]:
+        """Which of these bodies (sha256 in hexadecimal digits) were left by pages that were dropped, and go by
+        themselves."""
+
     async def unfinished(self, key: str, host: str) -> bool:
         """Whether a ticket of a URL waits anywhere, looked for at this moment."""
 
@@ -92,12 +96,22 @@ class Sets(Protocol):
 NewSets = Callable[[], Sets]
 
 
+TellMended = Callable[[str, int], None]
+"""Hears what a long mend does, and how many of it were done."""
+
+
+def unheard(what: str, count: int) -> None:
+    """Nobody asks how far a mend is."""
+
+
 class Mending(Protocol):
     """What a mend may do to the stock, as its only writer or beside workers whose own writes win.
 
     Every method may raise `Unavailable`, perhaps after its effect; the same again changes nothing more. A mend of what
     is not there any more does nothing.
     """
+
+    tell: TellMended
 
     async def drop(self, place: StockPlace) -> None:
         """Delete a damaged record, where it still stands as it was found."""
@@ -115,7 +129,7 @@ class Mending(Protocol):
         """Let the seen set know these; nothing for none."""
 
     async def right(self, fault: Fault) -> None:
-        """Do what the fault says of its mend."""
+        """Do what the fault says of its mend. Raises `BadInput` for what cannot be done while something runs."""
 
     async def close(self) -> None:
         """End. Nothing else may be called afterwards, but this again."""

@@ -45,6 +45,15 @@ class PageStore(Protocol):
     async def page(self, key: str, visit: int) -> Page | None:
         """The version that a visit stored; None if it stored none, or it is not kept any more."""
 
+    async def versions(self, key: str) -> list[int]:
+        """The visits that stored a version of a page that is kept, ascending; [] for none."""
+
+    async def drop(self, key: str, stamp: int) -> None:
+        """Delete all versions of a page, what finds it, and its row; its bodies are noted, since they may be nobody's.
+
+        Nothing that was written with a higher ``stamp``. The row goes last: whatever is cut short is done again.
+        """
+
     async def put_page(self, page: Page, body: BinaryIO | None, wire: BinaryIO | None, stamp: int) -> None:
         """Store a page with its links and, when given, its body and wire body under their sha256 (once each).
 

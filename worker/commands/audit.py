@@ -10,10 +10,11 @@ import sys
 import msgspec
 
 from gregor.schemas.events import rfc3339
+from gregor.worker.base import amounts
 from gregor.worker.base.printable import one_line
 from gregor.worker.commands import FAILED, FINISHED
-from gregor.worker.commands.common import Damages, add_settings, given_host, settings
-from gregor.worker.inspect import report, url_record
+from gregor.worker.commands.common import Damages, add_settings, given_host, settings, show_count, show_state
+from gregor.worker.inspect import url_record
 from gregor.worker.inspect.audit import Findings, Margin, Violation
 
 
@@ -29,7 +30,11 @@ def run(arguments: argparse.Namespace) -> int:
     from gregor.worker.compose import beside
 
     damages = Damages()
-    findings = asyncio.run(beside.audit(settings(arguments).config, given_host(arguments.host), damages))
+    config, host = settings(arguments).config, given_host(arguments.host)
+    try:
+        findings = asyncio.run(beside.audit(config, host, damages, show_count))
+    finally:
+        show_state("")
     damages.advise()
     if arguments.json:
         sys.stdout.buffer.write(url_record.encode(_public(findings)) + b"\n")
@@ -39,16 +44,18 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _print(findings: Findings) -> None:
-    print(f"{report.count(findings.requests, 'request')} to {report.count(findings.hosts, 'host')} on record")
+    print(f"{amounts.count(findings.requests, 'request')} to {amounts.count(findings.hosts, 'host')} on record")
+    if findings.addresses:
+        print(f"addresses that several of them share: {findings.addresses}")
     if findings.untold:
-        print(f"{report.count(findings.untold, 'visit')} without a request on record")
+        print(f"{amounts.count(findings.untold, 'visit')} without a request on record")
     if findings.unkept:
-        print(f"{report.count(findings.unkept, 'request')} by a robots.txt that is not kept any more")
+        print(f"{amounts.count(findings.unkept, 'request')} by a robots.txt that is not kept any more")
     for finding in findings.listed:
         print(f"{finding.kind:<10} {rfc3339(finding.at)} {one_line(finding.url, 500)}: {one_line(finding.detail, 200)}")
     if left := findings.violations.total() - len(findings.listed):
         print(f"… and {left} more")
-    print(report.count(findings.violations.total(), "violation") if findings.violations else "no violations")
+    print(amounts.count(findings.violations.total(), "violation") if findings.violations else "no violations")
     if findings.margins:
         print(f"\n{'GAP':>10} {'DELAY':>8} {'MARGIN':>8}  smallest margins, one a host")
     for margin in findings.margins:
@@ -58,6 +65,7 @@ def _print(findings: Findings) -> None:
 def _public(findings: Findings) -> dict[str, object]:
     return {
         "hosts": findings.hosts,
+        "shared_addresses": findings.addresses,
         "requests": findings.requests,
         "untold": findings.untold,
         "unkept": findings.unkept,

@@ -13,7 +13,6 @@ from gregor.worker.commands import cursors
 from gregor.worker.commands.common import add_settings, given_host, reading, run_reading, settings
 from gregor.worker.config.settings import Config
 from gregor.worker.inspect.changes import KINDS, PageChange, changes
-from gregor.worker.inspect.selection import Selection
 from gregor.worker.inspect.url_record import encode
 from gregor.worker.operate.choose import moment
 
@@ -58,7 +57,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.cursor is None:
         since = moment("--since", arguments.since, now)
     else:
-        since = cursors.since(Selection(since=0.0), arguments.cursor).since or 0.0
+        since = cursors.since(arguments.cursor) or 0.0
     host = given_host(arguments.host)
     code = run_reading(_list(arguments, settings(arguments).config, since, host))
     if arguments.cursor is not None:
@@ -76,7 +75,7 @@ async def _list(arguments: argparse.Namespace, config: Config, since: float, hos
                 counts[change.kind] += 1
                 _write(change, arguments.json)
         numbers = ", ".join(f"{counts[kind]} {kind}" for kind in wanted)
-        complain(f"{numbers} since {rfc3339(since)[:19]}Z", "info")
+        complain(f"{numbers} since {rfc3339(since)[:19]}Z" if since else f"{numbers}, of all that is there", "info")
         return crawl.code
 
 

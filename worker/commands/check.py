@@ -11,12 +11,13 @@ import time
 from collections import Counter
 from typing import TYPE_CHECKING, TextIO
 
+from gregor.worker.base import amounts
 from gregor.worker.base.errors import complain, speaks_json
 from gregor.worker.base.printable import one_line
 from gregor.worker.commands import FAILED, FINISHED
 from gregor.worker.commands.common import Damages, add_settings, settings
 from gregor.worker.config.settings import Config
-from gregor.worker.inspect import report, url_record
+from gregor.worker.inspect import url_record
 
 if TYPE_CHECKING:
     from gregor.worker.inspect.check import StockFinding
@@ -51,17 +52,24 @@ def run(arguments: argparse.Namespace) -> int:
 async def _check(config: Config, *, mend: bool, as_json: bool) -> int:
     from gregor.worker.compose.check import checking
 
-    telling = _Telling(sys.stderr, as_json=as_json)
-    async with checking(config, telling.progress, mend=mend) as opened:
-        telling.sizes = opened.sizes
-        to_mend: list[StockFinding] = []
-        async for finding in opened.check.findings():
-            telling.tell(finding)
-            if finding.mend and opened.mender is not None:
-                to_mend.append(finding)
-        mended = await opened.mender.mend_all(to_mend) if opened.mender is not None else 0
-        telling.end(opened.check.counts)
-    left = sum(telling.kinds.values()) - mended
+    telling, mended = _Telling(sys.stderr, as_json=as_json), 0
+    while True:
+        before = mended
+        async with checking(config, telling.progress, mend=mend) as opened:
+            telling.sizes = opened.sizes
+            to_mend: list[StockFinding] = []
+            async for finding in opened.check.findings():
+                telling.tell(finding)
+                if finding.mend and opened.mender is not None:
+                    to_mend.append(finding)
+            mended += await opened.mender.mend_all(to_mend) if opened.mender is not None else 0
+            telling.end(opened.check.counts)
+        if not (opened.check.unnamed and mended > before):
+            break
+        complain(f"{mended} mended, {opened.check.unnamed} more were not named: it looks again")
+    left = sum(telling.kinds.values()) - mended + opened.check.unnamed
+    if opened.check.unnamed:
+        complain(f"{opened.check.unnamed} more seem to be missing; once these are mended the next look names more")
     if mend:
         complain(
             f"{mended} mended; `gregor crawl` or the workers fetch again what is missing" if mended else "0 mended"
@@ -82,7 +90,7 @@ async def _check_index(config: Config, *, mend: bool, as_json: bool) -> int:
             telling.tell(StockFinding((each.kind, each.key), each.why, "index" if each.key else "", each.key))
         telling.end(opened.comparison.counts)
         if opened.behind:
-            behind = report.count(opened.behind, "change")
+            behind = amounts.count(opened.behind, "change")
             complain(f"the index is {behind} behind the crawl, and nobody takes them in: `gregor index` does")
         left = differences
         if mend and differences:
@@ -139,7 +147,7 @@ class _Telling:
         looked = ", ".join(f"{count} {what}" for what, count in counts.items())
         print(f"looked at {looked or 'nothing'} in {time.monotonic() - self._began:.1f} s")
         by_kind = ", ".join(f"{count} of {what}" for what, count in self.kinds.most_common())
-        print(f"{report.count(sum(self.kinds.values()), 'fault')}: {by_kind}" if self.kinds else "all is whole")
+        print(f"{amounts.count(sum(self.kinds.values()), 'fault')}: {by_kind}" if self.kinds else "all is whole")
 
     def _clear(self) -> None:
         if self._shows:

@@ -2,15 +2,16 @@
 
 import argparse
 import asyncio
-import gc
+import math
 import os
+import sys
 import time
-from collections.abc import Coroutine, Sequence
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Callable, Coroutine, Sequence
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 from gregor.worker.base.crawl_folder import holds_crawl
-from gregor.worker.base.errors import BadInput, complain, speak
+from gregor.worker.base.errors import BadInput, complain, speak, speaks_json
 from gregor.worker.base.printable import one_line
 from gregor.worker.commands import FAILED, FINISHED
 from gregor.worker.config.docs import meaning
@@ -83,9 +84,9 @@ def add_settings(parser: argparse.ArgumentParser, flags: Sequence[Flag] = DATA) 
 def add_selection(parser: argparse.ArgumentParser) -> None:
     """The flags from which `selection` reads."""
     parser.add_argument("--host", help="only URLs of this host, with its port if not the usual one")
-    text = "only what is new, changed or of another state since then: an age such as 12h or 1d, or a date (2026-11-29)"
+    text = "only what has a new version or another state since then: an age such as 12h or 1d, or a date (2026-11-29)"
     parser.add_argument("--since", metavar="TIME", help=text)
-    text = "only what changed: a document that had another version before, or that is there no more"
+    text = "only what changed: another text than before (with --since: than then), or a document that is there no more"
     parser.add_argument("--changed", action="store_true", help=text)
 
 
@@ -170,21 +171,10 @@ def given_host(text: str | None) -> str | None:
 
 
 def run_crawling(coroutine: Coroutine[Any, Any, T]) -> T:
-    """Run what crawls for hours or days.
+    """Run what crawls for hours or days."""
+    from gregor.worker.compose.process import crawl_in_loop  # heavy: commands that read nothing do without
 
-    Almost nothing that a page makes is cyclic, so the collector of cycles looks seldom, and never at what the start
-    made: that would be 3 % of the processor time.
-    """
-    make_loop = None
-    with suppress(ImportError):  # it comes with the clients of servers: on one machine it is no quicker
-        import uvloop
-
-        make_loop = uvloop.new_event_loop
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(20_000, 20, 20)
-    with asyncio.Runner(loop_factory=make_loop) as runner:
-        return runner.run(coroutine)
+    return crawl_in_loop(coroutine)
 
 
 def run_reading(coroutine: Coroutine[Any, Any, int]) -> int:
@@ -227,6 +217,21 @@ def positive(text: str) -> int:
     return number
 
 
+def within(least: float, most: float, what: str = "number") -> Callable[[str], float]:
+    """A number within bounds for argparse."""
+
+    def parse(text: str) -> float:
+        try:
+            number = float(text)
+        except ValueError:
+            number = math.nan
+        if not least <= number <= most:
+            raise argparse.ArgumentTypeError(f"expected a {what} from {least:g} to {most:g}, not {text!r}")
+        return number
+
+    return parse
+
+
 _UNITS: Final = {
     "": 1,
     "k": 10**3,
@@ -257,3 +262,14 @@ def part_of(text: str) -> "Part":
     if not separator or not 1 <= positive(number) <= positive(parts):
         raise argparse.ArgumentTypeError(f"expected I/N, as 2/4 for the second of four, not {text!r}")
     return Part(int(number) - 1, int(parts))
+
+
+def show_count(what: str, count: int | None) -> None:
+    """Show on a terminal how far a long command is; None: it has ended."""
+    show_state(f"{what}: {count}" if count is not None else "")
+
+
+def show_state(text: str) -> None:
+    """Show on a terminal what a long command does, in place of what it did; nothing for ""."""
+    if sys.stderr.isatty() and not speaks_json():
+        print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)

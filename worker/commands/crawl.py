@@ -12,6 +12,7 @@ import msgspec
 
 from gregor.worker.base.crawl_folder import holds_crawl
 from gregor.worker.base.errors import BadInput, complain, speaks_json, why
+from gregor.worker.base.machine import processors
 from gregor.worker.base.printable import one_line
 from gregor.worker.base.typed import as_typed
 from gregor.worker.commands import FAILED, FINISHED, INTERRUPTED
@@ -28,10 +29,10 @@ from gregor.worker.run.ending import Ending
 from gregor.worker.run.signals import stopping
 
 if TYPE_CHECKING:
+    from gregor.worker.compose import worker as composition
     from gregor.worker.compose.following import Follower
     from gregor.worker.extract.drift import Fallen
     from gregor.worker.operate.seeds_input import Seeds
-    from gregor.worker.run.runtime import Runtime
 
 FLAGS = (
     *SCOPE,
@@ -40,6 +41,7 @@ FLAGS = (
     Flag("--max-time", "max_time", "SECONDS"),
     Flag("--delay", "delay", "SECONDS"),
     Flag("--concurrency", "concurrency", "N"),
+    Flag("--processes", "processes", "N|auto"),
     Flag("--user-agent", "user_agent", "TEXT"),
     Flag("--ca-file", "ca_file", "FILE"),
     Flag("--resolver", "resolver", "ADDRESS:PORT"),
@@ -102,6 +104,7 @@ def _once(arguments: argparse.Namespace) -> int:
         seeds.close()
     if summary is None:
         return INTERRUPTED
+    arguments.left = summary.reason == "budget"
     try:
         if arguments.json:
             sys.stdout.buffer.write(url_record.encode(summary) + b"\n")
@@ -139,10 +142,9 @@ async def _crawl(in_force: Settings, seeds: "Seeds", arguments: argparse.Namespa
     if not seeds.count and not joins:
         await _refuse_nothing(config)
     run = _Run(in_force, _follower(config, arguments) if getattr(arguments, "index", False) else None)
-    arguments.authorizations = seeds.authorizations or {}
+    authorizations = arguments.authorizations = seeds.authorizations or {}
     with stopping(run.stop, run.farewell, INTERRUPTED):
         try:
-            authorizations = seeds.authorizations or {}
             ending = await composition.crawl(config, seeds, run.started, in_force, authorized=authorizations)
         except asyncio.CancelledError:
             return None
@@ -160,7 +162,11 @@ async def _crawl(in_force: Settings, seeds: "Seeds", arguments: argparse.Namespa
     code = INTERRUPTED if ending.reason == "stopped" else FAILED if failure else FINISHED
     place = engine_of(config).place
     seconds, drift = time.monotonic() - run.begun, await _drift(config)
-    return report.report(ending, run.stats, place.name, seconds, code, counted_before=place.counted, drift=drift)
+    alone = config.on_one_machine and config.processes == 1
+    advice = report.of_processor(seconds, time.process_time() - run.cpu, processors()) if alone else ""
+    return report.report(
+        ending, run.stats, place.name, seconds, code, counted_before=place.counted, drift=drift, advice=advice
+    )
 
 
 async def _drift(config: Config) -> "tuple[Fallen, ...]":
@@ -179,20 +185,24 @@ def _follower(config: Config, arguments: argparse.Namespace) -> "Follower":
 
 
 async def _nothing_came(ending: Ending, stats: Stats, config: Config, seeds: "Seeds") -> str:
-    """Why a run has brought nothing that was asked for; empty when something came, or its end was ordered."""
+    """Why a run has brought nothing that was asked for; empty when something came, its end was ordered, or its time was
+    over before anything failed."""
     from gregor.worker.compose.engine import engine_of
 
-    ordered = ending.reason == "stopped" or ending.needs_more
+    dropped = bool(stats.drops) and not seeds.count  # stale URLs, which was all there was to do
+    ordered = ending.reason == "stopped" or ending.needs_more or dropped
     if ordered or (stats.pages and not engine_of(config).place.counted):  # servers are asked when nothing came
         return ""
     reader, _ = await engine_of(config).read()
     try:
         if failure := await unfetched.why_no_seed(reader, (seed.url for seed in seeds)):
             return failure
-        if ending.reason == "budget" or stats.pages:
+        if stats.pages:
             return ""
         async for _ in reader.pages():
             return ""
+        if ending.reason == "budget":
+            return await unfetched.why_not_yet(reader, (seed.url for seed in seeds))
         return await unfetched.why_nothing(reader)
     finally:
         await reader.close()
@@ -215,17 +225,18 @@ class _Run:
 
     def __init__(self, in_force: Settings, follower: "Follower | None" = None) -> None:
         self.begun = self._looked = time.monotonic()
+        self.cpu = time.process_time()
         self.stats = Stats()
         self._in_force, self._config = in_force, in_force.config
-        self._runtime: Runtime | None = None
+        self._crawling: composition.Crawling | None = None
         self._watch: asyncio.Task[None] | None = None
         self._task = asyncio.current_task()
         self._follower = follower
         self.asked_to_stop = False  # also when it had come to its end already
 
-    def started(self, runtime: "Runtime") -> None:
-        """The worker begins."""
-        self._runtime, self.stats = runtime, runtime.stats
+    def started(self, crawling: "composition.Crawling") -> None:
+        """The crawl begins."""
+        self._crawling, self.stats = crawling, crawling.stats
         for text in (*_of_the_crawl(self._in_force), *warnings(self._config)):
             complain(text)
         if self._follower is not None:
@@ -234,19 +245,22 @@ class _Run:
 
     def _refresh(self) -> None:
         from gregor.worker.inspect import outlook, worker_state
+        from gregor.worker.run.runtime import Runtime
 
-        if self._runtime is not None:
-            now = time.monotonic()
-            self._runtime.gauge()
-            worker_state.host_states(self._runtime, now)
+        if (crawling := self._crawling) is None:
+            return
+        now = time.monotonic()
+        crawling.gauge()
+        if isinstance(crawling, Runtime):
+            worker_state.host_states(crawling, now)
             if now >= self._looked + _LOOK:
-                self._looked, self.stats.slowest = now, outlook.slowest(self._runtime)
+                self._looked, self.stats.slowest = now, outlook.slowest(crawling)
 
     def stop(self) -> None:
         """Cleanly; seeds that are not published yet are given again by the same command."""
         self.asked_to_stop = True
-        if self._runtime is not None:
-            self._runtime.stop()
+        if self._crawling is not None:
+            self._crawling.stop()
         elif self._task is not None:
             self._task.cancel()
 

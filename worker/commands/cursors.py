@@ -9,7 +9,6 @@ from gregor.schemas.events import rfc3339
 from gregor.worker.base.errors import BadInput, why
 from gregor.worker.base.printable import one_line
 from gregor.worker.base.replaced import replaced
-from gregor.worker.inspect.selection import Selection
 
 _OVERLAP: Final = 60.0
 """Seconds that two exports share: what was settled then may come twice; nothing is left out, though clocks differ."""
@@ -24,18 +23,16 @@ class Cursor(msgspec.Struct):
     """The same, for people."""
 
 
-def since(wanted: Selection, file: str) -> Selection:
-    """What is wanted, since the last export with this file; all of it where there is none yet. Raises `BadInput`."""
-    path = Path(file)
+def since(file: str) -> float | None:
+    """When the last export with this file began, unix seconds; None where there was none yet. Raises `BadInput`."""
     try:
-        cursor = msgspec.json.decode(path.read_bytes(), type=Cursor)
+        return msgspec.json.decode(Path(file).read_bytes(), type=Cursor).since
     except FileNotFoundError:
-        return wanted
+        return None
     except OSError as error:
         raise BadInput(f"cannot read {one_line(file)}: {why(error)}") from None
     except (msgspec.MsgspecError, UnicodeDecodeError):
         raise BadInput(f"{one_line(file)} is no cursor of an export: name a file that is not there yet") from None
-    return msgspec.structs.replace(wanted, since=cursor.since)
 
 
 def keep(file: str, now: float) -> None:
@@ -44,4 +41,4 @@ def keep(file: str, now: float) -> None:
         with replaced(Path(file)) as cursor:
             cursor.write(msgspec.json.encode(Cursor(now - _OVERLAP, rfc3339(now - _OVERLAP))) + b"\n")
     except OSError as error:
-        raise BadInput(f"the export is whole, but cannot write {one_line(file)}: {why(error)}") from None
+        raise BadInput(f"all was given out, but cannot write {one_line(file)}: {why(error)}") from None

@@ -4,15 +4,17 @@ import argparse
 import asyncio
 import sys
 from collections import Counter
+from typing import Literal
 
 from gregor.schemas.events import rfc3339
 from gregor.schemas.messages import DeadLetter
+from gregor.worker.base import amounts
 from gregor.worker.base.errors import complain
 from gregor.worker.base.printable import one_line
 from gregor.worker.commands import FINISHED, api_client
-from gregor.worker.commands.common import reading, run_reading, settings
+from gregor.worker.commands.common import reading, run_reading, settings, show_count
 from gregor.worker.config.settings import Config
-from gregor.worker.inspect import report, url_record
+from gregor.worker.inspect import url_record
 from gregor.worker.operate.dead_letters import dead
 from gregor.worker.orders.model import By
 
@@ -32,10 +34,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """List, retry or drop them."""
     if arguments.retry:
-        complain(f"{report.count(_treat(arguments, 'retry'), 'URL')} to be visited again")
+        complain(f"{amounts.count(_treat(arguments, 'retry'), 'URL')} to be visited again")
         return FINISHED
     if arguments.drop:
-        complain(f"{report.count(_treat(arguments, 'drop'), 'dead letter')} dropped")
+        complain(f"{amounts.count(_treat(arguments, 'drop'), 'dead letter')} dropped")
         return FINISHED
     return run_reading(_list(arguments, settings(arguments).config))
 
@@ -63,7 +65,7 @@ async def _list(arguments: argparse.Namespace, config: Config) -> int:
     return crawl.code
 
 
-def _treat(arguments: argparse.Namespace, verb: str) -> int:
+def _treat(arguments: argparse.Namespace, verb: Literal["retry", "drop"]) -> int:
     """Retry or drop them, so many at a time as are treated in one go; how many."""
     by, count, more = api_client.by(arguments), 0, True
     body = {"cause": arguments.cause, "who": by.who, "why": by.why}
@@ -72,18 +74,18 @@ def _treat(arguments: argparse.Namespace, verb: str) -> int:
         if answer is None:
             return count + asyncio.run(_directly(settings(arguments).config, arguments.cause, verb, by))
         count, more = count + answer["count"], answer["more"]
+        show_count("dead letters", count if more else None)
     return count
 
 
-async def _directly(config: Config, cause: str | None, verb: str, by: By) -> int:
+async def _directly(config: Config, cause: str | None, verb: Literal["retry", "drop"], by: By) -> int:
     from gregor.worker.compose.engine import engine_of
 
-    count, more = 0, True
+    count = 0
     async with engine_of(config).controlled() as control:
-        treat = control.retry_dead if verb == "retry" else control.drop_dead
-        while more:
-            treated = await treat(cause, (), by)
-            count, more = count + treated.count, treated.more
+        async for count in control.treat_all_dead(verb, cause, by):
+            show_count("dead letters", count)
+    show_count("", None)
     return count
 
 

@@ -7,7 +7,7 @@ import msgspec
 
 from gregor.worker.base.errors import complain
 from gregor.worker.base.printable import one_line
-from gregor.worker.commands.common import add_settings, given_host, not_negative, reading, run_reading, settings
+from gregor.worker.commands.common import add_settings, given_host, not_negative, reading, run_reading, settings, within
 from gregor.worker.config.settings import Config
 
 
@@ -16,7 +16,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     text = (
         "the least share of their texts that pages of a cluster have in common, 0.5 to 1; default: near_duplicate_share"
     )
-    parser.add_argument("--near", type=_share, metavar="SHARE", help=text)
+    parser.add_argument("--near", type=within(0.5, 1.0, "share"), metavar="SHARE", help=text)
     parser.add_argument("--host", help="only clusters with a page of this host")
     parser.add_argument("--limit", type=not_negative, metavar="N", help="at most so many clusters")
     parser.add_argument("--json", "--jsonl", action="store_true", dest="json", help="one JSON object a line")
@@ -26,16 +26,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """List them, the largest first."""
     return run_reading(_list(arguments, settings(arguments).config))
-
-
-def _share(text: str) -> float:
-    try:
-        share = float(text)
-    except ValueError:
-        share = 0.0
-    if not 0.5 <= share <= 1.0:
-        raise argparse.ArgumentTypeError(f"expected a share from 0.5 to 1, not {text!r}")
-    return share
 
 
 async def _list(arguments: argparse.Namespace, config: Config) -> int:

@@ -86,6 +86,12 @@ def lines_of(explanation: Explanation) -> list[str]:
             f"  discovered {via}, depth {explanation.depth}"
             + (f", label {explanation.label}" if explanation.label else "")
         )
+    if explanation.worth is not None:
+        lines.append(f"  worth {explanation.worth:.4g} by what links to it bring, as {explanation.worth_by} reckons")
+    if explanation.relevance_of_source is not None:
+        lines.append(f"  relevance {explanation.relevance_of_source:.2f} of the page that it was found on")
+    if explanation.relevance is not None:
+        lines.append(f"  relevance {explanation.relevance:.2f} for the topic")
     if explanation.weighed:
         lines.append(f"  {explanation.weighed}")
     if explanation.requisite:
@@ -110,6 +116,8 @@ def lines_of(explanation: Explanation) -> list[str]:
     ]
     if explanation.next_due:
         lines.append(f"  next due {explanation.next_due}")
+    if explanation.dropped_after:
+        lines.append(f"  dropped after {explanation.dropped_after} if it is not visited before (stale_after)")
     if explanation.host_not_before:
         cause = f", {explanation.host_cause}" if explanation.host_cause else ""
         lines.append(

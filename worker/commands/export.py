@@ -9,6 +9,7 @@ import msgspec
 
 from gregor.schemas.messages import State
 from gregor.worker.archives import places
+from gregor.worker.base import amounts
 from gregor.worker.base.errors import BadInput, complain
 from gregor.worker.base.printable import one_line
 from gregor.worker.borders.reader import WHOLE
@@ -26,13 +27,12 @@ from gregor.worker.commands.common import (
 )
 from gregor.worker.commands.output import output
 from gregor.worker.config.settings import Config
-from gregor.worker.inspect import report
 from gregor.worker.inspect.selection import Selection
 from gregor.worker.inspect.tables import TABLES
 
 FORMS: Final = ("warc", "jsonl", "csv", "parquet", "sqlite", "duckdb")
 _DATABASES: Final = ("sqlite", "duckdb")
-_SHARED: Final = ("csv", "parquet")
+_SHARED: Final = ("csv", "jsonl", "parquet")
 _BINARY: Final = {"parquet": "Parquet is no text for a terminal"}
 
 
@@ -47,7 +47,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("what", nargs="?", default="pages", choices=tuple(TABLES), help=text)
     text = "default: standard output; of sqlite and duckdb the database, whose table is replaced; with --by a folder"
     parser.add_argument("--output", "-o", default="-", metavar="FILE", help=text)
-    text = "csv, parquet: a folder for each day on which pages were fetched, or for each host"
+    text = "items: those of this rule alone, with a typed column for each of their fields"
+    parser.add_argument("--rule", metavar="NAME", help=text)
+    text = "csv, jsonl, parquet: a folder for each day on which pages were fetched, or for each host"
     parser.add_argument("--by", choices=("date", "host"), help=text)
     text = "warc: files of at most so much each, as 1GB: -o site.warc.gz is site-00001.warc.gz, site-00002.warc.gz …"
     parser.add_argument("--size", type=octets, metavar="SIZE", help=text)
@@ -87,12 +89,14 @@ def _check(arguments: argparse.Namespace) -> None:
     if form == "warc" and what != "pages":
         raise BadInput(f"a WARC has pages alone: {what} are for {', '.join(FORMS[1:])}")
     _check_place(arguments)
+    if arguments.rule is not None and what != "items":
+        raise BadInput(f"--rule is for items: gregor export {form} items --rule {one_line(arguments.rule, 100)}")
     if arguments.unique and (form == "warc" or what == "hosts"):
         raise BadInput("--unique is for pages and links as records or tables: a WARC has every answer, hosts all URLs")
     if form in _DATABASES and arguments.output == "-":
         raise BadInput(f"{form} wants the name of the database: --output FILE")
     if arguments.by and (form not in _SHARED or arguments.output == "-"):
-        raise BadInput("--by is for csv and parquet, and wants the name of a folder: --output DIR")
+        raise BadInput("--by is for csv, jsonl and parquet, and wants the name of a folder: --output DIR")
     if what == "hosts" and (arguments.since or arguments.cursor or arguments.changed or arguments.part != WHOLE):
         raise BadInput("hosts are summed over all of their URLs: leave --since, --cursor, --changed and --part out")
     if arguments.cursor and arguments.part != WHOLE:
@@ -101,17 +105,24 @@ def _check(arguments: argparse.Namespace) -> None:
         raise BadInput(f"the {what} of a database are written anew each time: leave --cursor out")
     if arguments.since and arguments.cursor:
         raise BadInput("--since and --cursor both say since when: give one of them")
-    if arguments.cursor and form not in _DATABASES:
-        _keep_before(arguments.output, arguments.cursor)
+    if arguments.cursor and form not in _DATABASES and not arguments.by:
+        _keep_before(arguments)
     if form in ("parquet", "duckdb"):
         _needed(form)
 
 
-def _keep_before(output: str, cursor: str) -> None:
+def _keep_before(arguments: argparse.Namespace) -> None:
     """Raises `BadInput` where what is new would take the place of what was exported before."""
-    if Path(cursor).exists() and Path(output).is_file():
+    if arguments.output == "-" or not Path(arguments.cursor).exists():
+        return
+    place = arguments.output
+    if arguments.form == "warc" and arguments.size is not None and not arguments.wacz:
+        from gregor.worker.commands.exporting_warc import first_of
+
+        place = first_of(place)
+    if places.is_file(place):
         raise BadInput(
-            f"{one_line(output)} has what was exported before, and with --cursor only what is new would be in it: name "
+            f"{one_line(place)} has what was exported before, and with --cursor only what is new would be in it: name "
             "a new file each time, a folder with --by, or a database"
         )
 
@@ -146,7 +157,7 @@ async def _export(arguments: argparse.Namespace, config: Config) -> int:
     now = time.time()
     wanted = msgspec.structs.replace(selection(arguments), unique=arguments.unique)
     if arguments.cursor:
-        wanted = cursors.since(wanted, arguments.cursor)
+        wanted = msgspec.structs.replace(wanted, since=cursors.since(arguments.cursor))
     async with reading(config) as crawl:
         if arguments.form in ("warc", "jsonl") and arguments.what == "pages":
             count = await _pages(arguments, config, crawl, wanted, now)
@@ -156,7 +167,7 @@ async def _export(arguments: argparse.Namespace, config: Config) -> int:
             count = await rows(arguments, crawl.reader, wanted, now)
         if arguments.cursor:
             cursors.keep(arguments.cursor, now)
-        complain(f"{report.count(count, arguments.what.removesuffix('s'))} exported", "info")
+        complain(f"{amounts.count(count, arguments.what.removesuffix('s'))} exported", "info")
         return crawl.code
 
 
@@ -168,6 +179,10 @@ async def _pages(
         from gregor.worker.commands.exporting_warc import warc
 
         return await warc(arguments, config, crawl.reader, wanted, now)
+    if arguments.by:
+        from gregor.worker.commands.exporting import page_lines
+
+        return await page_lines(arguments, crawl.reader, wanted, now)
     from gregor.worker.inspect import export
 
     with output(arguments.output) as file:

@@ -2,20 +2,21 @@
 
 import argparse
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from gregor.worker.archives import places
 from gregor.worker.base.errors import BadInput, why
 from gregor.worker.base.printable import one_line
-from gregor.worker.borders.reader import Reader
+from gregor.worker.borders.reader import Part, Reader
 from gregor.worker.commands.export import refused
 from gregor.worker.commands.output import output
-from gregor.worker.inspect import datasets, table_files
+from gregor.worker.inspect import datasets, export, table_files
+from gregor.worker.inspect.item_tables import of_rule
 from gregor.worker.inspect.selection import Selection
 from gregor.worker.inspect.table_files import NewWriter, TableWriter
-from gregor.worker.inspect.tables import TABLES, Table
+from gregor.worker.inspect.tables import TABLES, Column, RowValues, Table
 
 _FILES: dict[str, NewWriter] = {
     "csv": table_files.Csv,
@@ -28,9 +29,28 @@ _DATABASES: dict[str, Callable[..., TableWriter]] = {"sqlite": table_files.Sqlit
 
 async def rows(arguments: argparse.Namespace, reader: Reader, wanted: Selection, now: float) -> int:
     """Write a table; how many rows it has."""
-    table = TABLES[arguments.what]
+    table = TABLES[arguments.what] if arguments.rule is None else await of_rule(reader, wanted, arguments.rule)
+    return await _write_rows(arguments, table, _FILES.get(arguments.form, table_files.Csv), reader, wanted, now)
+
+
+async def page_lines(arguments: argparse.Namespace, reader: Reader, wanted: Selection, now: float) -> int:
+    """Write pages as JSON lines into a folder by day or host; how many there are."""
+    parts = {"body": arguments.bodies, "headers": arguments.headers, "markdown": arguments.markdown}
+
+    async def lines(reader: Reader, wanted: Selection, part: Part) -> AsyncIterator[RowValues]:
+        async for page, line in export.json_lines(reader, wanted, part, **parts):
+            yield page.host, page.fetched_at, line
+
+    columns = Column("host"), Column("fetched_at", "time"), Column("line")
+    table = Table("pages", columns, ("line",), lines, "host", "fetched_at")
+    return await _write_rows(arguments, table, table_files.Lines, reader, wanted, now)
+
+
+async def _write_rows(
+    arguments: argparse.Namespace, table: Table, form: NewWriter, reader: Reader, wanted: Selection, now: float
+) -> int:
     count = 0
-    with _writer(arguments, table, now) as writer:
+    with _writer(arguments, table, form, now) as writer:
         async for values in table.rows(reader, wanted, arguments.part):
             writer.put(values)
             count += 1
@@ -39,7 +59,7 @@ async def rows(arguments: argparse.Namespace, reader: Reader, wanted: Selection,
 
 
 @contextmanager
-def _writer(arguments: argparse.Namespace, table: Table, now: float) -> Iterator[TableWriter]:
+def _writer(arguments: argparse.Namespace, table: Table, new: NewWriter, now: float) -> Iterator[TableWriter]:
     """What takes the rows. Raises `BadInput` where they cannot be written."""
     form, place = arguments.form, arguments.output
     if form in _DATABASES:
@@ -49,7 +69,7 @@ def _writer(arguments: argparse.Namespace, table: Table, now: float) -> Iterator
         if not places.is_remote(place) and Path(place).exists() and not Path(place).is_dir():
             raise BadInput(f"cannot write {one_line(place)}: it is no folder")
         with places.writing(place):
-            folder = datasets.DatasetFolder(table, places.place_of(place), arguments.by, form, number, _FILES[form])
+            folder = datasets.DatasetFolder(table, places.place_of(place), arguments.by, form, number, new)
             try:
                 yield folder
             except BaseException:
@@ -57,7 +77,7 @@ def _writer(arguments: argparse.Namespace, table: Table, now: float) -> Iterator
                 raise
     else:
         with output(place, refused(form)) as file:
-            writer = _FILES[form](table, file)
+            writer = new(table, file)
             try:
                 yield writer
             except BaseException:

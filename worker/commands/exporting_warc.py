@@ -23,6 +23,7 @@ from gregor.worker.inspect import export, warc_records
 from gregor.worker.inspect.selection import Selection
 
 _WACZ: Final = ".wacz"
+_ENDING: Final = ".warc.gz"
 _NO_TEXT: Final = "a WARC is no text for a terminal: use --output FILE, or a pipe"
 
 
@@ -66,18 +67,25 @@ def _list(wacz: Wacz, page: Page) -> None:
 class _Files:
     """WARC files beside each other, which all get their names when the last one is whole."""
 
-    def __init__(self, place: OutputPlace, stem: str, ending: str, *, numbered: bool) -> None:
+    def __init__(self, place: OutputPlace, stem: str, *, numbered: bool) -> None:
         self._place = place
         self._stem = stem
-        self._ending = ending
         self._numbered = numbered
+        self._last = 0
         self.begun: list[NewFile] = []
 
     def begin(self, number: int) -> tuple[str, BinaryIO]:
         """The file of a number, with its name."""
-        name = f"{self._stem}-{number:05}{self._ending}" if self._numbered else f"{self._stem}{self._ending}"
+        name = _numbered(self._stem, number) if self._numbered else f"{self._stem}{_ENDING}"
+        self._last = number
         self.begun.append(self._place.create(name))
         return name, self.begun[-1].file
+
+    def end_earlier(self) -> None:
+        """Remove what an earlier export of this name had beyond these files: together they would be no archive."""
+        number = self._last + 1
+        while self._numbered and self._place.remove(_numbered(self._stem, number)):
+            number += 1
 
     def add_index(self, index: Cdxj) -> None:
         """The index of them all."""
@@ -86,23 +94,35 @@ class _Files:
             self.begun[-1].file.write(line)
 
 
-@contextmanager
-def _files(path: str, *, numbered: bool) -> Iterator[_Files]:
+def first_of(path: str) -> str:
+    """The first of several files that are named after a path. Raises `BadInput`."""
+    folder, stem = _named(path)
+    return f"{folder}/{_numbered(stem, 1)}"
+
+
+def _numbered(stem: str, number: int) -> str:
+    return f"{stem}-{number:05}{_ENDING}"
+
+
+def _named(path: str) -> tuple[str, str]:
+    """The folder of several files that are named after a path, and what their names begin with. Raises `BadInput`."""
     folder, name = places.split(path) if places.is_remote(path) else (str(Path(path).parent), Path(path).name)
-    ending = next((end for end in (".warc.gz", ".warc", ".gz") if name.endswith(end)), "")
+    ending = next((end for end in (_ENDING, ".warc", ".gz") if name.endswith(end)), "")
     if not name.removesuffix(ending):
         raise BadInput(f"{one_line(path)} names no file: several are named after it, as site.warc.gz")
-    files = _Files(
-        places.place_of(folder),
-        name.removesuffix(ending),
-        ".warc.gz",
-        numbered=numbered,
-    )
+    return folder, name.removesuffix(ending)
+
+
+@contextmanager
+def _files(path: str, *, numbered: bool) -> Iterator[_Files]:
+    folder, stem = _named(path)
+    files = _Files(places.place_of(folder), stem, numbered=numbered)
     with places.writing(path):
         try:
             yield files
             for file in files.begun:
                 file.keep()
+            files.end_earlier()
         except BaseException:
             for file in files.begun:
                 file.drop()

@@ -2,7 +2,6 @@
 
 import argparse
 import asyncio
-import os
 import sys
 import tempfile
 from pathlib import Path
@@ -11,9 +10,18 @@ from typing import BinaryIO, Final, cast, get_args
 from gregor.schemas.messages import State
 from gregor.worker.base.amounts import count
 from gregor.worker.base.errors import BadInput, complain
+from gregor.worker.base.machine import processors
 from gregor.worker.base.printable import one_line
 from gregor.worker.commands import FAILED, FINISHED
-from gregor.worker.commands.common import DATA, Flag, add_selection, add_settings, positive, selection, settings
+from gregor.worker.commands.common import (
+    DATA,
+    Flag,
+    add_selection,
+    add_settings,
+    positive,
+    selection,
+    settings,
+)
 from gregor.worker.commands.output import output
 from gregor.worker.compose.extraction import extraction_of
 from gregor.worker.config.settings import Config
@@ -57,7 +65,7 @@ def run(arguments: argparse.Namespace) -> int:
         rules.read(map(Path, arguments.rules))  # what is wrong with them is said before anything is opened
     config = settings(arguments).config
     files = tuple(map(Path, arguments.rules or config.rules))
-    extraction = extraction_of(config, files)
+    extraction = extraction_of(config, files, ordered=False)
     if not extraction.rules and not extraction.extractors:
         raise BadInput("no rules are given, and this crawl has none: name a file with --rules")
     if arguments.output != "-" and Path(arguments.output).resolve() in {file.resolve() for file in files}:
@@ -91,7 +99,10 @@ def _form_of(output: str) -> str:
     if Path(output).exists() and not Path(output).is_file():  # a device or a pipe
         return "jsonl"
     if ending in _OTHERS:
-        raise BadInput(f"{one_line(output)}: items are written as jsonl or csv; --format says which, whatever the name")
+        tables = "; for tables give --store, and then `gregor export parquet items`" if ending in _TABLES else ""
+        raise BadInput(
+            f"{one_line(output)}: items are written as jsonl or csv; --format says which, whatever the name{tables}"
+        )
     return "jsonl"
 
 
@@ -99,9 +110,8 @@ async def _processes(config: Config) -> int:
     """How many are worth their start, on the processors that this process may use."""
     from gregor.worker.compose.engine import engine_of
 
-    processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     pages = (await engine_of(config).counted()).get("pages")
-    return processors if pages is None else max(1, min(processors, pages // _PAGES_A_PROCESS))
+    return processors() if pages is None else max(1, min(processors(), pages // _PAGES_A_PROCESS))
 
 
 def _left_out(columns: int) -> None:

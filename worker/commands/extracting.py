@@ -29,6 +29,7 @@ from gregor.worker.extract.page import is_readable, media_type, of_stored
 from gregor.worker.extract.tally import Tally
 from gregor.worker.inspect import selection, url_record
 from gregor.worker.inspect.selection import Selection
+from gregor.worker.inspect.versions import undamaged
 from gregor.worker.web.urls import Url
 
 _SENT: Final = 64 * 1024
@@ -55,7 +56,7 @@ class ExtractJob(NamedTuple):
 async def run_part(job: ExtractJob, write: WriteLine) -> Tally:
     """Do it here; lines of JSON go to ``write``, whole ones. Raises what reading raises."""
     tally, lines = Tally(), bytearray()
-    extraction = extraction_of(job.config, job.files)
+    extraction = extraction_of(job.config, job.files, ordered=False)
     async with reading(job.config) as crawl, _storing(job) as keep:
 
         async def with_body(page: Page) -> tuple[Page, bytes | None]:
@@ -124,7 +125,7 @@ async def _chosen(job: ExtractJob, crawl: OpenedCrawl) -> AsyncIterator[Page]:
 
 async def stored(reader: Reader, url: Url) -> Page:
     """The newest document of a URL. Raises `BadInput` where none is kept."""
-    page = await selection.undamaged(reader, reader.page(url.key))
+    page = await undamaged(reader, reader.page(url.key))
     if page is None:
         raise BadInput(f"no document of {url.href} is stored; `gregor explain` says what became of it")
     return page

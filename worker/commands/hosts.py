@@ -6,11 +6,11 @@ import sys
 from operator import itemgetter
 from typing import Any, Final
 
+from gregor.worker.base.amounts import count, duration, size
 from gregor.worker.base.printable import one_line
 from gregor.worker.borders.reader import WHOLE
 from gregor.worker.commands.common import add_settings, given_host, not_negative, reading, run_reading, settings
 from gregor.worker.config.settings import Config
-from gregor.worker.inspect.report import count, duration, size
 from gregor.worker.inspect.selection import Selection
 from gregor.worker.inspect.table_files import JsonLines
 from gregor.worker.inspect.tables import TABLES, RowValues

@@ -5,11 +5,11 @@ import asyncio
 from contextlib import nullcontext
 from pathlib import Path
 
+from gregor.worker.base import amounts
 from gregor.worker.base.errors import BadInput, complain
 from gregor.worker.commands import FAILED, FINISHED
 from gregor.worker.commands.common import Damages, add_settings, settings
 from gregor.worker.config.settings import Config
-from gregor.worker.inspect import report
 from gregor.worker.observe import logging
 from gregor.worker.run.signals import stopping
 
@@ -58,13 +58,13 @@ async def _index(arguments: argparse.Namespace, config: Config) -> int:
     with stopping(stop.set, lambda: None, FINISHED), beside:
         if arguments.records:
             recorded = await records.record(config, _files(arguments, config), stop, enough, damages)
-            counts = f"{report.count(recorded.records, 'record')}, {report.count(recorded.lines, 'line')} of the log"
+            counts = f"{amounts.count(recorded.records, 'record')}, {amounts.count(recorded.lines, 'line')} of the log"
             complain(f"{counts} taken in", "info")
             return FAILED if damages.count else FINISHED
         async with index_metrics.serving(config, arguments.metrics, stop) as stats:
             how = {"rebuild": arguments.rebuild, "beside": arguments.beside}
             done = await search.index(config, stop, enough, damages, stats, **how)
-    counts = f"{report.count(done.documents, 'document')} written, {done.removed} removed"
-    complain(f"{report.count(done.changes, 'change')} taken in: {counts}", "info")
+    counts = f"{amounts.count(done.documents, 'document')} written, {done.removed} removed"
+    complain(f"{amounts.count(done.changes, 'change')} taken in: {counts}", "info")
     damages.advise()
     return FAILED if damages.count else FINISHED

@@ -8,14 +8,14 @@ import argparse
 import asyncio
 import sys
 import time
-from functools import partial
 from typing import Final
 
 import msgspec
 
 from gregor.worker.base.errors import complain
+from gregor.worker.base.extras import advice
 from gregor.worker.commands import FAILED, FINISHED, api_client, ordering
-from gregor.worker.commands.common import Damages, settings
+from gregor.worker.commands.common import Damages, settings, show_count, show_state
 from gregor.worker.config.settings import Config
 from gregor.worker.inspect import url_record
 from gregor.worker.operate.erase import Erased, until_nothing_is_left
@@ -40,8 +40,11 @@ def run(arguments: argparse.Namespace) -> int:
         return ordering.taken_back(arguments, "optout", arguments.host)
     target, config = target_of("optout", arguments.host), settings(arguments).config
     ordering.ordered(arguments, "optout", target)
-    erased = asyncio.run(_erase(config, target, arguments.wait))
-    unfollowed = asyncio.run(_left_in_index(config, target, arguments.wait))
+    try:
+        erased = asyncio.run(_erase(config, target, arguments.wait))
+        unfollowed = asyncio.run(_left_in_index(config, target, arguments.wait))
+    finally:
+        show_state("")
     counts = msgspec.structs.asdict(erased)
     if arguments.json:
         sys.stdout.buffer.write(url_record.encode(counts) + b"\n")
@@ -70,15 +73,22 @@ async def _left_in_index(config: Config, target: str, wait: float) -> str:
     from gregor.worker.compose import records, search
 
     seconds = max(wait, _INDEX_WAIT)
+    show_state("waiting until the index has taken it in")
     try:
         index_knows = await search.forgotten(config, Damages(), seconds)
         index_knows &= await records.forgotten(config, target, Damages(), seconds)
     except (Unusable, ModuleNotFoundError) as error:
-        return f"the index cannot be opened ({error})"
+        missing = advice(error) if isinstance(error, ModuleNotFoundError) else None
+        return f"the index cannot be opened ({missing or error})"
     return "" if index_knows else "who writes the index did not come so far in time"
 
 
 async def _erase(config: Config, target: str, wait: float) -> Erased:
     from gregor.worker.compose.engine import engine_of
 
-    return await until_nothing_is_left(partial(engine_of(config).erase, target), wait, time.monotonic, asyncio.sleep)
+    async def erase() -> Erased:
+        erased = await engine_of(config).erase(target, lambda what, count: show_count(f"looking at {what}", count))
+        show_state("waiting until workers have heard of it")
+        return erased
+
+    return await until_nothing_is_left(erase, wait, time.monotonic, asyncio.sleep)

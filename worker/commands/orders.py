@@ -1,8 +1,13 @@
-"""`gregor orders`: the orders that stand, with who gave them, when and why; `--audit`: all changes that were made."""
+"""`gregor orders`: the orders that stand, with who gave them, when and why; `--audit`: all changes that were made.
+
+Visits that searches asked for within a day are listed after them: these stand for nothing more, and are not taken back.
+"""
 
 import argparse
 import sys
+import time
 from collections.abc import Iterator
+from typing import Final
 
 import msgspec
 
@@ -10,10 +15,14 @@ from gregor.schemas.events import rfc3339
 from gregor.worker.base.printable import one_line
 from gregor.worker.commands import FINISHED, api_client, ordering
 from gregor.worker.commands.common import not_negative, settings
+from gregor.worker.commands.thin_answers import WHO
 from gregor.worker.inspect import url_record
 from gregor.worker.orders.model import NEWEST, Change
 
 _PAGE = 500
+_RECENT: Final = 24 * 3600.0
+"""Seconds for which visits that searches asked for are listed."""
+_RECRAWL: Final = "recrawl "
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -54,6 +63,21 @@ def _print_orders(arguments: argparse.Namespace) -> None:
             print(f"unreadable  {one_line(name, 400)}")
     if not orders and not unread and not arguments.json:
         print("no orders stand")
+    for change in _visits(arguments):
+        if arguments.json:
+            fields = {"kind": "recrawl", "target": change.what.removeprefix(_RECRAWL), "value": None, "who": change.who}
+            _write({**fields, "at": rfc3339(change.at), "why": change.why, "name": change.what, "count": change.count})
+        else:
+            said = one_line(f"{change.who} {change.why}", 400)
+            what = one_line(change.what.removeprefix(_RECRAWL), 400)
+            print(f"{'recrawl':<11} {what:<40} {rfc3339(change.at):<24} {said}".rstrip())
+
+
+def _visits(arguments: argparse.Namespace) -> list[Change]:
+    """The visits, the newest first, as far as the last changes tell of them."""
+    since = time.time() - _RECENT
+    changes = _some_changes(arguments, NEWEST)
+    return [each for each in changes if each.who == WHO and each.what.startswith(_RECRAWL) and each.at >= since]
 
 
 def _print_changes(arguments: argparse.Namespace) -> None:

@@ -14,6 +14,7 @@ from gregor.worker.commands.common import (
     run_reading,
     selection,
     settings,
+    within,
 )
 from gregor.worker.config.settings import Config
 from gregor.worker.inspect.url_record import UrlRecord, all_records, encode
@@ -28,6 +29,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--language", metavar="LANG", help="only documents in it: de, or de-CH")
     parser.add_argument("--status", type=int, metavar="N", help="only URLs whose last answer had this status")
     parser.add_argument("--label", help="only URLs with this label, given to their seed")
+    text = "only pages that a model has put into this class (docs/topics.md)"
+    parser.add_argument("--class", dest="page_class", metavar="CLASS", help=text)
+    text = "only pages of this relevance for the topic at least, from 0 to 1 (docs/topics.md)"
+    parser.add_argument("--topic-min", type=within(0.0, 1.0), metavar="RELEVANCE", help=text)
     parser.add_argument("--mime", metavar="TYPE", help="only documents of this media type, e.g. text/html or image/*")
     parser.add_argument("--limit", type=not_negative, metavar="N", help="at most so many")
     parser.add_argument("--json", "--jsonl", action="store_true", dest="json", help="one JSON object a line")
@@ -58,6 +63,8 @@ def _wanted(arguments: argparse.Namespace, record: UrlRecord, page: Page | None)
     return (
         arguments.status in (None, record.status)
         and arguments.label in (None, record.label)
+        and arguments.page_class in (None, record.page_class)
+        and (arguments.topic_min is None or (record.relevance is not None and record.relevance >= arguments.topic_min))
         and (arguments.language is None or _speaks(record.language or "", arguments.language))
         and (arguments.mime is None or (page is not None and _is_of(record.mime or "", arguments.mime.lower())))
     )

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from gregor.worker.base.amounts import count
 from gregor.worker.base.errors import BadInput, complain, why
 from gregor.worker.base.printable import one_line
 from gregor.worker.commands import FAILED, FINISHED
-from gregor.worker.commands.common import Damages, add_settings, not_negative, settings
+from gregor.worker.commands.common import Damages, add_settings, not_negative, settings, within
 from gregor.worker.config.settings import Config
-from gregor.worker.inspect import report
 
 if TYPE_CHECKING:
     from gregor.search.ranking import RankedHost
@@ -24,9 +24,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     text = "hosts where walks begin, a line each (PageRank personalised by trust); default: anywhere"
     parser.add_argument("--trusted", metavar="FILE", help=text)
     text = "what a link within a host counts, against one from another; default: 1"
-    parser.add_argument("--same-host", type=_weight, default=1.0, metavar="WEIGHT", help=text)
+    parser.add_argument("--same-host", type=within(0.0, 1000.0), default=1.0, metavar="WEIGHT", help=text)
     text = "what a link counts that says nofollow; default: 0"
-    parser.add_argument("--nofollow", type=_weight, default=0.0, metavar="WEIGHT", help=text)
+    parser.add_argument("--nofollow", type=within(0.0, 1000.0), default=0.0, metavar="WEIGHT", help=text)
     parser.add_argument("--once-a-host", action="store_true", help="all links of a host to a page count as one")
     text = "let Spark compute (extra gregor-crawler[spark]), by this master: local[4], spark://HOST:PORT, yarn"
     parser.add_argument("--spark", metavar="MASTER", help=text)
@@ -43,16 +43,6 @@ def run(arguments: argparse.Namespace) -> int:
         raise BadInput("--spark MASTER and --tables DIR go together")
     trusted = frozenset[str]() if arguments.trusted is None else _hosts(arguments.trusted)
     return asyncio.run(_rank(arguments, trusted, settings(arguments).config))
-
-
-def _weight(text: str) -> float:
-    try:
-        weight = float(text)
-    except ValueError:
-        weight = -1.0
-    if not 0.0 <= weight <= 1000.0:
-        raise argparse.ArgumentTypeError(f"expected a number from 0 to 1000, not {text!r}")
-    return weight
 
 
 def _hosts(path: str) -> frozenset[str]:
@@ -84,11 +74,11 @@ async def _rank(arguments: argparse.Namespace, trusted: frozenset[str], config: 
         complain("no document is of a trusted host: walks begin anywhere")
     for host in done.hosts[: arguments.top]:
         _write(host, arguments.json)
-    ranked = f"{report.count(len(done.documents), 'document')} of {report.count(len(done.hosts), 'host')}"
-    rounds = (
-        f"{report.count(done.links, 'link')}, {report.count(done.rounds, 'round')} (the last changed {done.change:.1e})"
+    ranked = f"{count(len(done.documents), 'document')} of {count(len(done.hosts), 'host')}"
+    links, rounds = count(done.links, "link"), count(done.rounds, "round")
+    complain(
+        f"{ranked} ranked by {links}, {rounds} (the last changed {done.change:.1e}); {changed} written anew", "info"
     )
-    complain(f"{ranked} ranked by {rounds}; {changed} written anew", "info")
     damages.advise()
     return FAILED if damages.count else FINISHED
 

@@ -9,15 +9,15 @@ from contextlib import AsyncExitStack
 from typing import get_args
 
 from gregor.schemas.messages import State
+from gregor.worker.base import amounts
 from gregor.worker.base.batches import in_batches
 from gregor.worker.base.errors import BadInput, complain
 from gregor.worker.base.printable import one_line
 from gregor.worker.commands import FAILED, FINISHED, api_client
-from gregor.worker.commands.common import Flag, given_host, reading, settings
+from gregor.worker.commands.common import Flag, given_host, reading, settings, show_count
 from gregor.worker.config import kept
 from gregor.worker.config.settings import Config
 from gregor.worker.config.sources import Settings
-from gregor.worker.inspect import report
 from gregor.worker.links.configured import urls_of
 from gregor.worker.operate.choose import Choice, moment, pattern
 from gregor.worker.operate.control import Recrawl
@@ -86,9 +86,11 @@ async def _recrawl(arguments: argparse.Namespace, config: Config) -> tuple[int, 
         async for batch in in_batches(_urls(arguments, config, choice), _BATCH):
             done = await ask(batch)
             count, unknown = count + done.count, unknown + list(done.unknown)
+            show_count("URLs", None if arguments.dry_run else count)  # a dry run prints them
+    show_count("", None)
     for url in unknown:
-        complain(f"{one_line(url, 200)} has no record: `gregor seed` adds it, if it does not wait for its first visit")
-    complain(f"{report.count(count, 'URL')} {'would' if arguments.dry_run else 'to'} be visited again", "info")
+        complain(f"{one_line(url, 200)} has no record: `gregor seed URL` adds it, unless it waits for its first visit")
+    complain(f"{amounts.count(count, 'URL')} {'would' if arguments.dry_run else 'to'} be visited again", "info")
     return FAILED if unknown else FINISHED, by_worker
 
 
@@ -138,7 +140,7 @@ async def everything(config: Config, by: By) -> int:
         ask = await _directly(config, by, stack)
         async for batch in in_batches(_chosen(config, Choice()), _BATCH):
             count += (await ask(batch)).count
-    complain(f"{report.count(count, 'URL')} to be visited again", "info")
+    complain(f"{amounts.count(count, 'URL')} to be visited again", "info")
     return count
 
 

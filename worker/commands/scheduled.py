@@ -21,6 +21,7 @@ from gregor.worker.base.tasks import until
 from gregor.worker.commands import INTERRUPTED, recrawl
 from gregor.worker.commands.common import settings
 from gregor.worker.config.settings import Config
+from gregor.worker.config.sources import Given
 from gregor.worker.operate.timetable import Timetable
 from gregor.worker.orders.model import By
 from gregor.worker.run.signals import stopping
@@ -31,10 +32,12 @@ _LOOK: Final = 60.0
 
 
 class Round(msgspec.Struct, frozen=True):
-    """The last round. ``begun``: unix seconds; ``asked``: every URL was asked to be visited again."""
+    """The last round. ``begun``: unix seconds; ``asked``: every URL was asked to be visited again; ``left``: its budget
+    was spent before all were, so that the next one goes on with those."""
 
     begun: float
     asked: bool = False
+    left: bool = False
 
 
 def run(arguments: argparse.Namespace, once: Callable[[argparse.Namespace], int]) -> int:
@@ -42,6 +45,9 @@ def run(arguments: argparse.Namespace, once: Callable[[argparse.Namespace], int]
     timetable = Timetable.parse(arguments.every)
     config = settings(arguments).config
     _refuse_unfit(config)
+    if config.max_pages is not None:  # of a run, since one of the crawl would be spent for ever
+        of_run = [Given("max_pages", "none", "--every"), Given("max_pages_per_run", str(config.max_pages), "--every")]
+        arguments = argparse.Namespace(**{**vars(arguments), "settings": [*(arguments.settings or ()), *of_run]})
     while True:
         try:
             due = _round(arguments, config, timetable, once)
@@ -57,9 +63,9 @@ def run(arguments: argparse.Namespace, once: Callable[[argparse.Namespace], int]
 def _refuse_unfit(config: Config) -> None:
     if not config.on_one_machine:
         raise BadInput("--every is for one machine: on servers let a timer run `gregor recrawl --all`")
-    if config.max_pages is not None or config.max_bytes is not None:
+    if config.max_bytes is not None:
         raise BadInput(
-            "--every goes without max_pages and max_bytes: once they are spent nothing is visited again; "
+            "--every goes without max_bytes: once it is spent nothing is visited again; max_pages (of each run), "
             "max_pages_per_host, max_depth and the scope bound a crawl, too"
         )
 
@@ -71,14 +77,15 @@ def _round(
     now = time.time()
     last = _last(config, now)
     if last is not None and timetable.after(last.begun) <= now:
-        last = _keep(config, Round(now))
+        last = _keep(config, Round(now, asked=last.left))
     if last is not None and not last.asked:
         asyncio.run(recrawl.everything(config, By("schedule", now, f"--every {arguments.every}")))
         last = _keep(config, Round(last.begun, asked=True))
     if once(arguments) == INTERRUPTED or arguments.asked_to_stop:
         return None
     if last is None:  # the first round, or the first of a crawl that was there
-        last = _keep(config, Round(now, asked=True))
+        last = Round(now, asked=True)
+    last = _keep(config, msgspec.structs.replace(last, left=getattr(arguments, "left", False)))
     due = timetable.after(last.begun)
     complain(f"the next run is due at {rfc3339(due)[:19]}Z", "info")
     return due
@@ -90,7 +97,7 @@ def _last(config: Config, now: float) -> Round | None:
         last = msgspec.json.decode(Path(config.data, _FILE).read_bytes(), type=Round)
     except (FileNotFoundError, msgspec.MsgspecError):
         return None
-    return Round(min(last.begun, now), last.asked)
+    return msgspec.structs.replace(last, begun=min(last.begun, now))
 
 
 def _keep(config: Config, round: Round) -> Round:

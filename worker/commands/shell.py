@@ -16,15 +16,16 @@ from gregor.worker.config.settings import Config
 from gregor.worker.extract import rules, text, writing
 from gregor.worker.extract.items import extract
 from gregor.worker.extract.model import Rule, RuleFailed, Spent
-from gregor.worker.extract.page import Parsed, of_stored
+from gregor.worker.extract.page import of_stored
 from gregor.worker.extract.scopes import PagePart
 from gregor.worker.extract.selectors import CssSelector, Json, XPath
 from gregor.worker.inspect import url_record
+from gregor.worker.library.page import StoredPage
 from gregor.worker.web.urls import Url
 
-_HELP = """css("h1"), xpath("//h1"), json("path"): what a selector gives
+_HELP = """css("h1"), xpath("//h1"), json("path"), schema("JobPosting"): what a selector gives
 items(): what the rules give; rules("FILE") reads them anew
-page: the record (page.title, page.text); links: where it leads; html: the page as text"""
+page: the page (page.url, page.title, page.text); links: where it leads; html: the page as text"""
 _MISTAKES: Final = (BadInput, RuleFailed, Spent, ValueError)
 
 
@@ -48,7 +49,7 @@ async def _shell(text_of_url: str, ruleset: tuple[Rule, ...], config: Config) ->
         url = given_url(crawl.urls, text_of_url)
         page = await stored(crawl.reader, url)
         body = await url_record.read_body(crawl.reader, page)
-    names = prompt(page, of_stored(page, body or b""), Url(page.href, page.key, page.host), ruleset)
+    names = prompt(page, body or b"", ruleset)
     banner = f"{page.href} · {page.status} · {page.content_type} · {page.size} bytes\n{_HELP}"
     if sys.stdin.isatty():
         try:
@@ -71,9 +72,10 @@ class Prompt(code.InteractiveConsole):
             super().showtraceback()
 
 
-def prompt(page: Page, parsed: Parsed, url: Url, ruleset: tuple[Rule, ...]) -> dict[str, Any]:
-    """The names at the prompt."""
-    read = [ruleset]
+def prompt(page: Page, body: bytes, ruleset: tuple[Rule, ...]) -> dict[str, Any]:
+    """The names at the prompt, for a page and its body."""
+    parsed, url = of_stored(page, body), Url(page.href, page.key, page.host)
+    stored_page, read = StoredPage(page, lambda _: body), [ruleset]
 
     def items() -> list[dict[str, Any]]:
         extracted = extract(read[0], parsed, url)
@@ -93,12 +95,13 @@ def prompt(page: Page, parsed: Parsed, url: Url, ruleset: tuple[Rule, ...]) -> d
         return tried
 
     return {
-        "page": page,
+        "page": stored_page,
         "html": parsed.markup,
         "links": [link.url for link in page.links],
         "css": trying(CssSelector),
         "xpath": trying(XPath),
         "json": trying(Json),
+        "schema": stored_page.schema,
         "items": items,
         "rules": read_rules,
     }

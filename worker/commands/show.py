@@ -1,6 +1,7 @@
 """`gregor show URL`: what the crawl keeps of one URL."""
 
 import argparse
+import shlex
 import shutil
 import sys
 
@@ -11,8 +12,8 @@ from gregor.worker.commands import FAILED
 from gregor.worker.commands.common import OpenedCrawl, add_settings, not_negative, reading, run_reading, settings
 from gregor.worker.config.settings import Config
 from gregor.worker.inspect import url_record
-from gregor.worker.inspect.selection import undamaged
 from gregor.worker.inspect.url_record import UrlRecord
+from gregor.worker.inspect.versions import undamaged
 from gregor.worker.web.heads import printable
 from gregor.worker.web.http_headers import masked
 
@@ -60,7 +61,7 @@ async def _show(arguments: argparse.Namespace, config: Config) -> int:
         elif stored.tickets:
             record, page = url_record.of_ticket(stored.tickets[0]), None
         else:
-            complain(f"the crawl has no record of {url.href}; `gregor explain` may say why")
+            complain(f"the crawl has no record of {url.href}; `gregor explain {shlex.quote(url.href)}` may say why")
             return FAILED
         if arguments.json:
             sys.stdout.buffer.write(url_record.encode(record) + b"\n")

@@ -86,6 +86,8 @@ class ThinAnswers:
                 complain("no API answers: what was found is old, and is not visited again", "info")
 
     def _give_priorities(self, wished: "ThinAnswer") -> None:
+        if not wished.hosts:
+            return
         given_before, _ = ordering.in_force(self._arguments)
         own = [order for order in given_before if order.kind == "priority" and order.who == WHO]
         orders = Orders(by_name={order.name: order for order in given_before})

@@ -14,13 +14,15 @@ from gregor.worker.operate.seeds import Seed
 from gregor.worker.orders.model import By
 
 
-async def audit(config: Config, host: str | None, on_damage: TellDamage) -> Findings:
-    """Judge the requests that the crawl has on record, or those to one host."""
+async def audit(
+    config: Config, host: str | None, on_damage: TellDamage, tell: audit_crawl.TellCount = lambda *_: None
+) -> Findings:
+    """Judge the requests that the crawl has on record, or those to one host; ``tell`` hears how far it is."""
     reader, _ = await engine_of(config).read()
     reader.on_damage = on_damage
     try:
         with Sorted() as sorting:
-            return await audit_crawl.audit(reader, sorting, config.user_agent, host)
+            return await audit_crawl.audit(reader, sorting, config.user_agent, host, tell)
     finally:
         await reader.close()
 

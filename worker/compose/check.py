@@ -27,13 +27,16 @@ async def checking(config: Config, progress: CheckProgress, *, mend: bool) -> As
     engine = engine_of(config)
     mending = await engine.mending() if mend else None
     try:
+        if mending is not None:
+            mending.tell = progress
         reader, urls = await engine.read()
         reader.on_damage = _told_by_the_check
         try:
             stock = await engine.stock()
             try:
                 mender = None if mending is None else Mender(mending, reader, urls)
-                yield Opened(StockCheck(stock, urls, Differences, progress), await stock.sizes(), mender)
+                check = StockCheck(stock, urls, Differences, progress, drops=config.stale_after is not None)
+                yield Opened(check, await stock.sizes(), mender)
             finally:
                 await stock.close()
         finally:

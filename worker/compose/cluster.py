@@ -4,10 +4,11 @@ import asyncio
 import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
-from typing import Final, TypeVar
+from typing import TypeVar
 
 from gregor.schemas.messages import DeadLetter
 from gregor.worker.adapters.cluster import engine as cluster
+from gregor.worker.adapters.cluster import verifying
 from gregor.worker.adapters.cluster.coordinator import ClusterCoordinator
 from gregor.worker.adapters.cluster.probes import PROBES
 from gregor.worker.adapters.cluster.rebuild import Rebuilt
@@ -23,26 +24,26 @@ from gregor.worker.borders.reader import Part, Reader
 from gregor.worker.borders.stock import Mending, Stock
 from gregor.worker.compose import opensearch_findings
 from gregor.worker.compose.engine import CrawlPlace, Prepared
-from gregor.worker.compose.findings import LONGEST_WAIT, Finding, no_connection
+from gregor.worker.compose.findings import Finding, hurried, no_connection
 from gregor.worker.compose.housekeeping import keep_house, recount
 from gregor.worker.compose.process import SystemClock, tokens_are_there, worker_name
 from gregor.worker.compose.rebuilding import Tell, rebuild_seen
+from gregor.worker.compose.staleness import LOOSE_FOR, StaleUrls
 from gregor.worker.config.servers import SERVERS, check_server, password
-from gregor.worker.config.settings import Config, replace
+from gregor.worker.config.settings import Config
 from gregor.worker.config.sources import Settings
-from gregor.worker.frontier.counts import total
+from gregor.worker.frontier.ahead import MARGIN, apart, days
 from gregor.worker.links.configured import canonical_rules, urls_of
 from gregor.worker.links.known_ranks import HighestRanks
 from gregor.worker.observe.instrumented import instrumented
 from gregor.worker.operate.control import Control
-from gregor.worker.operate.erase import Erased, Whose
+from gregor.worker.operate.erase import Erased, HowFar, Looked, Whose
 from gregor.worker.operate.sketching import Sketched
 from gregor.worker.orders.model import Change, Orders
 from gregor.worker.run.runtime import Runtime
 from gregor.worker.web.urls import Urls
 
 T = TypeVar("T")
-_APART: Final = 3600.0  # seconds, more than summer time and drift
 
 
 class OpenServers:
@@ -50,6 +51,8 @@ class OpenServers:
 
     def __init__(self, config: Config, engine: cluster.ClusterEngine) -> None:
         self.log, self.seen, self.store, self.coordinator = engine.log, engine.seen, engine.store, engine.coordinator
+        self.addresses = engine.seen.addresses
+        self.settler = None
         self.close = engine.close
         self._config = config
         self._engine = engine
@@ -68,11 +71,33 @@ class OpenServers:
     ) -> AsyncIterator[None]:
         """What the workers tell and learn of each other, every few seconds; what is counted, once before they start."""
         await when_there(lambda: recount(self._config, self._engine, runtime), self._config.start_timeout, self._config)
-        keeping = asyncio.create_task(keep_house(self._config, self._engine, runtime, api, measure))
+        keeping = [asyncio.create_task(keep_house(self._config, self._engine, runtime, api, measure))]
+        if (stale := self._stale(lambda: 0 in runtime.owned)) is not None:
+            keeping.append(asyncio.create_task(stale.keep(SystemClock.monotonic)))
         try:
             yield
         finally:
-            keeping.cancel()
+            for task in keeping:
+                task.cancel()
+
+    async def stale(self, stack: AsyncExitStack) -> StaleUrls | None:
+        """What drops stale URLs; None where they are kept."""
+        return self._stale(lambda: True)
+
+    def _stale(self, is_mine: Callable[[], bool]) -> StaleUrls | None:
+        """``is_mine``: of all workers only the owner of the first partition looks."""
+        after, engine = self._config.stale_after, self._engine
+        if after is None:
+            return None
+        return StaleUrls(
+            after,
+            log=engine.log,
+            reader=engine.reader,
+            now=engine.coordinator.now,
+            collect=lambda: engine.collect_bodies(LOOSE_FOR),
+            visits_again=self._config.revisit is not None,
+            is_mine=is_mine,
+        )
 
     async def known_ranks(self, seen: int) -> HighestRanks | None:
         """Those that `gregor rank` put into the crawl's keyspace."""
@@ -80,19 +105,27 @@ class OpenServers:
 
     async def go_on(self, settings: Settings, tell: Callable[[str], None]) -> int:
         """On servers the settings are those of the deployment; what is looked at is whose time the crawl has."""
-        if text := of_servers_clock(self.coordinator.now() - SystemClock().wall()):
+        now = self.coordinator.now()
+        if text := of_servers_clock(now - SystemClock().wall()):
             tell(text)
+        newest = await when_there(
+            lambda: self._engine.newest(self._config.bucket_width), self._config.start_timeout, self._config
+        )
+        if newest - now > MARGIN:
+            tell(
+                f"the dates of this crawl are {days(newest - now)} ahead of ZooKeeper's clock, which was "
+                "ahead: stop all workers, then `gregor check --mend` sets them right"
+            )
         return 0
 
 
 def of_servers_clock(ahead: float) -> str:
     """What is to be said of a ZooKeeper whose clock is so many seconds ahead of this machine's; empty for little."""
-    if abs(ahead) <= _APART:
+    if abs(ahead) <= MARGIN:
         return ""
-    days = f"{abs(ahead) / 86400:.1f} days {'ahead of' if ahead > 0 else 'behind'}"
     return (
-        f"ZooKeeper's clock, which dates this crawl, is {days} this machine's: stop the workers and set it right, or "
-        "pages are visited again by wrong dates"
+        f"ZooKeeper's clock, which dates this crawl, is {apart(ahead)} this machine's: stop the workers and set it "
+        "right, or pages are visited again by wrong dates"
     )
 
 
@@ -163,17 +196,17 @@ class Cluster:
             yield Control(engine.log, engine.store, engine.coordinator, await engine.reader(stack))
 
     async def stock(self) -> Stock:
-        return await cluster.open_stock(self._config, self._canonical, os.environ)
+        return await verifying.open_stock(self._config, self._canonical, os.environ)
 
     async def mending(self) -> Mending:
-        return await cluster.open_mending(self._config, self._canonical, os.environ)
+        return await verifying.open_mending(self._config, self._canonical, os.environ, SystemClock())
 
     async def items(self) -> ItemWriter:
         return await cluster.open_items(self._config, self._canonical, os.environ)
 
-    async def erase(self, target: str) -> Erased:
+    async def erase(self, target: str, tell: HowFar) -> Erased:
         whose = Whose.of(target, urls_of(self._config))
-        return await cluster.erase(self._config, self._canonical, whose, os.environ)
+        return await cluster.erase(self._config, self._canonical, whose, Looked(tell), os.environ)
 
     async def rebuild_near(self, part: Part, tell: Callable[[Sketched], None]) -> Sketched:
         return await cluster.rebuild_near(self._config, self._canonical, os.environ, part, tell)
@@ -190,12 +223,7 @@ class Cluster:
             reader, coordinator = await engine.reader(stack), engine.coordinator
             control = Control(engine.log, engine.store, coordinator, reader)
             archive = StoredCrawl(reader, urls_of(self._config), self._config, latest(self._config, clock.monotonic))
-            members = coordinator.members
-
-            async def counts() -> dict[str, int]:
-                return total([record.counts async for record in reader.partitions()])
-
-            await serve(self._config, name, coordinator, clock, archive, control, members, counts, stop, started)
+            await serve(self._config, name, coordinator, clock, archive, control, coordinator.members, stop, started)
 
     async def counted(self) -> dict[str, int]:
         """Nothing: counting would read all of it."""
@@ -230,7 +258,7 @@ class Cluster:
 
     async def _ask(self, server: str, environ: Mapping[str, str]) -> Finding:
         """Whether it answers a worker's own client, which has a name and a password, and speaks TLS or not."""
-        config = replace(self._config, server_timeout=min(self._config.server_timeout, LONGEST_WAIT))
+        config = hurried(self._config)
         try:
             check_server(config, server, environ)
             await PROBES[server](config, SystemClock(), environ)

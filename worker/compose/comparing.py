@@ -155,7 +155,7 @@ def _refreshed(config: Config) -> "Index":
     """The index with all that was acknowledged."""
     from gregor.worker.compose.opensearch import searched
 
-    index = searched(config)
+    index = searched(config, patient=True)
     index.refresh()
     return index
 

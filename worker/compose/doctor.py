@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Iterator, Mapping
 from typing import Final
 
+from gregor.worker.base.amounts import size
 from gregor.worker.base.errors import BadInput, why
 from gregor.worker.borders.resolver import DnsFailure
 from gregor.worker.compose import network, stored_findings
@@ -16,7 +17,6 @@ from gregor.worker.config.check import warnings
 from gregor.worker.config.credentials import authorizations
 from gregor.worker.config.settings import Config
 from gregor.worker.inspect import machine
-from gregor.worker.inspect.report import size
 from gregor.worker.links.configured import scope_rules
 from gregor.worker.observe.stats import Stats
 from gregor.worker.read import native

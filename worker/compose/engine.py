@@ -13,6 +13,7 @@ if TYPE_CHECKING:  # whoever opens one engine need not load all that any command
 
     from gregor.schemas.messages import DeadLetter
     from gregor.worker.adapters.cluster.rebuild import Rebuilt
+    from gregor.worker.borders.addresses import AddressTurns
     from gregor.worker.borders.changes import ChangeFeed
     from gregor.worker.borders.clock import Clock
     from gregor.worker.borders.coordinator import Coordinator
@@ -22,13 +23,15 @@ if TYPE_CHECKING:  # whoever opens one engine need not load all that any command
     from gregor.worker.borders.members import ClusterStatus, FolderStatus, Members
     from gregor.worker.borders.reader import Part, Reader
     from gregor.worker.borders.seen import SeenSet
+    from gregor.worker.borders.settlement import Settler
     from gregor.worker.borders.stock import Mending, Stock
     from gregor.worker.borders.store import PageStore
     from gregor.worker.compose.findings import Finding
+    from gregor.worker.compose.staleness import StaleUrls
     from gregor.worker.config.sources import Settings
     from gregor.worker.links.known_ranks import HighestRanks
     from gregor.worker.operate.control import Control
-    from gregor.worker.operate.erase import Erased
+    from gregor.worker.operate.erase import Erased, HowFar
     from gregor.worker.operate.sketching import Sketched
     from gregor.worker.orders.model import Change, Orders
     from gregor.worker.run.runtime import Runtime  # heavy: who only reads needs no worker
@@ -60,6 +63,11 @@ class OpenEngine(Protocol):
     def store(self) -> PageStore: ...
     @property
     def coordinator(self) -> Coordinator: ...
+    @property
+    def addresses(self) -> AddressTurns | None: ...
+    @property
+    def settler(self) -> Settler | None:
+        """None where log, seen set and store share no transaction."""
 
     async def reader(self, stack: AsyncExitStack) -> Reader:
         """What reads beside the worker, until ``stack`` is closed."""
@@ -74,6 +82,9 @@ class OpenEngine(Protocol):
 
         ``api``: the URL at which the worker's API listens, "" if it does not; ``measure`` gets the hosts of the seeds.
         """
+
+    async def stale(self, stack: AsyncExitStack) -> StaleUrls | None:
+        """What asks to drop stale URLs, until ``stack`` is closed; None where they are kept."""
 
     async def known_ranks(self, seen: int) -> HighestRanks | None:
         """How the highest pages and hosts are ranked; None where that is as it was when ``made`` was ``seen``."""
@@ -140,8 +151,8 @@ class Engine(Protocol):
     async def items(self) -> ItemWriter:
         """What puts items that were made anew with the stored pages, beside the crawl's workers."""
 
-    async def erase(self, target: str) -> Erased:
-        """Delete what the crawl has of a host or domain, beside its workers."""
+    async def erase(self, target: str, tell: HowFar) -> Erased:
+        """Delete what the crawl has of a host or domain, beside its workers; ``tell``: how far it is, on any thread."""
 
     async def rebuild_near(self, part: Part, tell: Callable[[Sketched], None]) -> Sketched:
         """Make the sketches that pages of earlier versions lack, of a part, beside workers; ``tell``: how far it is."""

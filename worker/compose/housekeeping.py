@@ -9,6 +9,7 @@ from gregor.worker.borders.members import WorkerStatus
 from gregor.worker.compose.process import SystemClock
 from gregor.worker.config.api import reachable
 from gregor.worker.config.settings import Config
+from gregor.worker.frontier.counts import OPTED_OUT_RECORDS
 from gregor.worker.observe.instrumented import instrumented
 from gregor.worker.orders.model import CRAWL
 
@@ -48,9 +49,10 @@ async def keep_house(
 
 
 async def recount(config: Config, engine: "ClusterEngine", runtime: "Runtime") -> None:
-    """The pages and bytes of the whole crawl: as the partitions' records have them, and what this worker has not told
-    its own yet."""
-    records = await asyncio.gather(*(engine.store.partition(number) for number in range(config.partitions)))
+    """The pages and bytes of the whole crawl: as the partitions' records have them, less what opted out, and what this
+    worker has not told its own yet."""
+    numbers = [*range(config.partitions), *OPTED_OUT_RECORDS]
+    records = await asyncio.gather(*(engine.store.partition(number) for number in numbers))
     kept = [record.counts for record in records] + [owned.crawl.partition.counts for owned in runtime.owned.values()]
     names = ("pages_200", "bytes", "requisites")
     runtime.stats.recounted({name: sum(counts.get(name, 0) for counts in kept) for name in names})

@@ -2,6 +2,7 @@
 
 import asyncio
 import math
+import os
 import random
 from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -10,10 +11,12 @@ from typing import Final
 from gregor.partitioner.hashing import partition_of
 from gregor.worker.adapters.when_there import when_there
 from gregor.worker.archives.book import RecordBook
+from gregor.worker.archives.examining import Examines, ExaminesHere, elsewhere
 from gregor.worker.archives.files import WarcFile
 from gregor.worker.archives.owners import OwnedPartitions
 from gregor.worker.archives.recorded import Recordings
-from gregor.worker.archives.take_in import DATE, LeftOut, TakesIn
+from gregor.worker.archives.take_in import LeftOut, TakesIn
+from gregor.worker.base import children
 from gregor.worker.base.errors import complain
 from gregor.worker.borders.effects import Retries
 from gregor.worker.borders.errors import Unavailable
@@ -21,18 +24,13 @@ from gregor.worker.borders.resolver import DnsFailure
 from gregor.worker.borders.services import Services
 from gregor.worker.borders.transport import Failure, FetchResult, Limits, Permit, Request
 from gregor.worker.compose.engine import engine_of
-from gregor.worker.compose.extraction import extraction_of
 from gregor.worker.compose.process import worker_name
+from gregor.worker.compose.reading_records import examiner_of
 from gregor.worker.config.settings import Config
-from gregor.worker.examine import Examiner
-from gregor.worker.frontier.sent import RecentlySent
 from gregor.worker.links.configured import scope_rules, urls_of
-from gregor.worker.links.scope import OutOfScope, Scope, ScopeRules
-from gregor.worker.links.traps import Traps
+from gregor.worker.links.scope import OutOfScope, Scope
 from gregor.worker.observe.stats import Stats
 from gregor.worker.orders.in_force import OrdersInForce
-from gregor.worker.read.configured import configured
-from gregor.worker.read.processors import installed
 from gregor.worker.settle.verdicts import Policy
 from gregor.worker.web.urls import Url
 
@@ -42,18 +40,18 @@ _ROBOTS: Final = "/robots.txt"
 
 @asynccontextmanager
 async def taking_in(
-    config: Config, files: Sequence[WarcFile], book: RecordBook, *, scoped: bool, host: str | None
+    config: Config, files: Sequence[WarcFile], book: RecordBook, *, scoped: bool, host: str | None, processes: int = 1
 ) -> AsyncIterator[TakesIn]:
     """What takes the records of files into a crawl: that of a data folder, which is made if need be, or on servers.
 
-    ``scoped``: only what the scope of the crawl allows; ``host``: only that one's. Raises `BadInput`, `FolderInUse`.
+    ``scoped``: only what the scope of the crawl allows; ``host``: only that one's; ``processes``: how many read, beside
+    this one that writes if there are several. Raises `BadInput`, `FolderInUse`.
     """
     async with AsyncExitStack() as stack:
         place = engine_of(config)
         engine = await place.open()
         stack.push_async_callback(engine.close)
         reader = await engine.reader(stack)
-        anywhere = Scope(ScopeRules("any"))  # links are recorded, whatever their scope: none is followed
         hosts = await when_there(engine.store.seed_hosts, config.start_timeout, config)
         urls, stats = urls_of(config), Stats()
         scope, orders = Scope(scope_rules(config), hosts), OrdersInForce(engine.coordinator.orders)
@@ -65,19 +63,13 @@ async def taking_in(
                 return "scope"
             return "robots.txt" if url.target.partition("?")[0] == _ROBOTS else None
 
-        extraction = extraction_of(config)
-        examiner = Examiner(
-            config,
-            urls=urls,
-            scope=lambda: anywhere,
-            now=DATE.get,
-            stats=stats,
-            processors=configured(extraction.processors or installed(), config),
-            sent=_AllSent(0),
-            traps=Traps(),
-            extraction=extraction,
-        )
-        services = Services(engine.log, engine.seen, engine.store, engine.coordinator, _NoTransport(), _NoResolver())
+        examines: Examines = ExaminesHere(examiner_of(config))
+        if processes > 1:
+            command, inherited = children.python("gregor.worker.compose.reading_records"), dict(os.environ)
+            reading = elsewhere(examines, processes, command, inherited, config)
+            examines = await stack.enter_async_context(reading)
+        borders = engine.log, engine.seen, engine.store, engine.coordinator
+        services = Services(*borders, _NoTransport(), _NoResolver(), settler=engine.settler)
 
         async def workers() -> set[str]:
             return await asyncio.to_thread(place.workers) or set()
@@ -96,7 +88,7 @@ async def taking_in(
             Recordings(files, book, reader, urls, config.max_body),
             services=services,
             owners=owners,
-            examiner=examiner,
+            examines=examines,
             policy=Policy.of(config),
             urls=urls,
             refusal=refusal,
@@ -123,13 +115,6 @@ class _Away:
         if error.service not in self._named:
             self._named.add(error.service)
             complain(f"{error}; trying again")
-
-
-class _AllSent(RecentlySent):
-    """Knows every link: no ticket is made of any."""
-
-    def knows(self, fingerprint: int, depth: int = 0) -> bool:
-        return True
 
 
 class _NoTransport:

@@ -41,8 +41,7 @@ class Generations:
 
     def next(self) -> Generation:
         """A new one."""
-        numbers = [generation.number for generation in schema.generations(self.client, self.shape)]
-        return schema.create(self.client, self.shape, max(numbers, default=0) + 1)
+        return schema.create(self.client, self.shape, schema.newest(self.client, self.shape) + 1)
 
     def write(self, documents: dict[str, IndexedDocument | None], version: int) -> None:
         """Write documents to all that are written; acknowledged when it returns."""

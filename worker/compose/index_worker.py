@@ -3,6 +3,8 @@
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Iterator
+from contextlib import AsyncExitStack
+from datetime import datetime
 from itertools import count
 from typing import Final
 
@@ -57,8 +59,8 @@ class IndexWorker:
         self._write = write
         self._owned: dict[int, tuple[Lease, asyncio.Task[None]]] = {}
         self.stats = stats
-        self.newest = ""
-        """When the last event was told that was taken in (RFC 3339); "": none was."""
+        self.told_at: dict[int, float] = {}
+        """When the last event was told that was taken in of a partition that is owned (unix seconds)."""
         self.first: Callable[[], Awaitable[None]] | None = None
         """What the owner of the first partition does before all else, and from time to time."""
         self.refill: Callable[[], Awaitable[None]] | None = None
@@ -81,9 +83,14 @@ class IndexWorker:
                     changed.result()
                 await cancel(waiting)
         finally:
-            for number in list(self._owned):
-                await self._drop(number)
-            await self._coordinator.leave()
+            async with AsyncExitStack() as ending:  # whatever one of these raises, the others are done
+                ending.push_async_callback(self._coordinator.leave)
+                for number in list(self._owned):
+                    ending.push_async_callback(self._drop, number)
+
+    def owned(self) -> list[int]:
+        """The partitions that it owns now."""
+        return list(self._owned)
 
     async def _own(self) -> None:
         wanted = self._coordinator.wanted()
@@ -98,6 +105,7 @@ class IndexWorker:
 
     async def _drop(self, number: int) -> None:
         lease, task = self._owned.pop(number)
+        self.told_at.pop(number, None)
         await cancel([task])
         try:
             await self._coordinator.release(lease)  # whatever ended the work: the next owner need not wait for its end
@@ -148,7 +156,8 @@ class _PartitionWork:
             if notices or looks:
                 await self._note([*notices, *looks])
                 self._worker.stats.changes += len(notices)
-                self._worker.newest = at or self._worker.newest
+                if at:
+                    self._worker.told_at[number] = datetime.fromisoformat(at).timestamp()
             if log.has_lost and self._worker.refill is not None:
                 await self._worker.refill()
                 log.has_lost = False

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from gregor.worker.adapters.embedded import folder
+from gregor.worker.base.batches import in_batches
 from gregor.worker.base.errors import BadInput
 from gregor.worker.borders.log import FrontierLog
 from gregor.worker.borders.reader import Reader
@@ -58,12 +59,8 @@ async def take_up(
 async def _let_in(config: Config, reading: OpenReader, revisits: bool, log: FrontierLog, now: float) -> int:
     async with reading() as reader:
         scope = Scope(scope_rules(config), await reader.seed_hosts())
-        batch, count = [], 0
-        async for ticket in reopen.tickets(reader, urls_of(config), scope, config, revisits, now):
-            batch.append(ticket)
-            count += 1
-            if len(batch) == _BATCH:
-                await log.publish(batch)
-                batch = []
-        await log.publish(batch)
+        count, tickets = 0, reopen.tickets(reader, urls_of(config), scope, config, revisits, now)
+        async for batch in in_batches(tickets, _BATCH):
+            await log.publish(batch)
+            count += len(batch)
         return count

@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from typing import Final
 
-from gregor.worker.base.tasks import cancel
+from gregor.worker.base.tasks import beside
 from gregor.worker.borders.errors import Unavailable
 from gregor.worker.compose.engine import OpenEngine
 from gregor.worker.extract.crawled import Extraction
@@ -38,11 +38,8 @@ async def kept_up(ranks: KnownRanks, engine: OpenEngine, every: float = EVERY) -
             await asyncio.sleep(every)
             last = await _taken(ranks, engine, last)
 
-    following = asyncio.create_task(follow())
-    try:
+    async with beside(follow()):
         yield
-    finally:
-        await cancel([following])
 
 
 async def _taken(ranks: KnownRanks, engine: OpenEngine, seen: int) -> int:

@@ -5,9 +5,11 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Final, Self
 
+import msgspec
+
 from gregor.schemas.messages import DeadLetter
 from gregor.search.adapters import opensearch_schema as schema
-from gregor.search.adapters.opensearch_client import Client, OpenSearchNodes
+from gregor.search.adapters.opensearch_client import ATTEMPTS, Client, OpenSearchNodes
 from gregor.search.adapters.opensearch_index import OpenSearchIndex
 from gregor.search.adapters.opensearch_schema import IndexLayout
 from gregor.search.adapters.opensearch_writer import ReportRefusal
@@ -15,9 +17,9 @@ from gregor.search.borders import Unusable
 from gregor.search.documents import IndexedDocument
 from gregor.worker.borders.errors import Unavailable
 from gregor.worker.compose.engine import engine_of
-from gregor.worker.compose.findings import LONGEST_WAIT
+from gregor.worker.compose.findings import hurried
 from gregor.worker.config.servers import address, check_server, password, trusting
-from gregor.worker.config.settings import Config, replace
+from gregor.worker.config.settings import Config
 from gregor.worker.observe.indexing import IndexStats
 from gregor.worker.observe.logging import logs
 
@@ -53,9 +55,12 @@ def nodes_of(config: Config, environ: Mapping[str, str] = os.environ) -> OpenSea
     )
 
 
-def searched(config: Config, shape: IndexLayout | None = None) -> OpenSearchIndex:
-    """The generation in use, as it is now, of pages or of this shape. Raises `Unusable`, `Unavailable`, `BadInput`."""
-    client = Client(nodes_of(config))
+def searched(config: Config, shape: IndexLayout | None = None, *, patient: bool = False) -> OpenSearchIndex:
+    """The generation in use, as it is now, of pages or of this shape. Whoever searches hears within `server_timeout`
+    that nobody answers; who is ``patient`` waits so long at each attempt. Raises `Unusable`, `Unavailable`, `BadInput`.
+    """
+    nodes = nodes_of(config)
+    client = Client(nodes if patient else msgspec.structs.replace(nodes, timeout=nodes.timeout / ATTEMPTS))
     generation = schema.current(client, shape or shape_of(config))
     if generation is None:
         raise _missing(config, shape)
@@ -64,7 +69,7 @@ def searched(config: Config, shape: IndexLayout | None = None) -> OpenSearchInde
 
 def can_be_written(config: Config) -> None:
     """Raises `Unusable` for an index that this version cannot write; one that is away now may be written later."""
-    patient = replace(config, server_timeout=min(config.server_timeout, LONGEST_WAIT))
+    patient = hurried(config)
     client = Client(nodes_of(patient))
     try:
         schema.current(client, shape_of(config))
@@ -125,7 +130,7 @@ class Writing:
 
     def newest(self) -> int:
         """The highest number of a generation that there is; 0: none is."""
-        return max((generation.number for generation in schema.generations(self._client, self._shape)), default=0)
+        return schema.newest(self._client, self._shape)
 
     def open(self, number: int, on_refused: ReportRefusal) -> OpenSearchIndex:
         """A generation to write, made if it is not there."""

@@ -6,8 +6,8 @@ from typing import Final
 
 from gregor.worker.base.errors import BadInput
 from gregor.worker.borders.errors import Unavailable
-from gregor.worker.compose.findings import LONGEST_WAIT, Finding
-from gregor.worker.config.settings import Config, replace
+from gregor.worker.compose.findings import Finding, hurried
+from gregor.worker.config.settings import Config
 
 _NAME: Final = "opensearch"
 _OLDEST: Final = (2, 11)
@@ -35,7 +35,7 @@ def _asked(config: Config, environ: Mapping[str, str]) -> list[Finding]:
     from gregor.search.borders import Unusable
     from gregor.worker.compose.opensearch import nodes_of, shape_of
 
-    patient = replace(config, server_timeout=min(config.server_timeout, LONGEST_WAIT))
+    patient = hurried(config)
     try:
         client, shape = Client(nodes_of(patient, environ)), shape_of(config)
         version = str(client.ask("GET", "/")["version"]["number"])

@@ -93,7 +93,6 @@ async def rank_by_spark(
     """Rank the pages of exported tables; how many documents of the crawl's index, if there is one, have to be written
     anew for that, which is done as after ranking here. Raises `BadInput`."""
     from gregor.search.adapters import spark_ranks
-    from gregor.worker.compose import ranks_on_servers
 
     reader, urls = await engine_of(config).read()
     await reader.close()
@@ -103,13 +102,12 @@ async def rank_by_spark(
         with spark_ranks.session(master) as session:
             done = spark_ranks.ranked(session, tables, KeyOf(urls), rules, {})
         if not config.on_one_machine:
+            from gregor.worker.compose import ranks_on_servers  # with it the clients of servers
+
             return done, await ranks_on_servers.put(config, on_damage, done)
         generation = generations.current(index_folder(config))
-    except Unusable as error:
-        raise BadInput(str(error)) from None
-    if generation is None:
-        return done, 0
-    try:
+        if generation is None:
+            return done, 0
         with _book_of(generation) as book:
             changed = book.put_ranks(by_content(done.documents, book.contents()))
         host_ranks.put(generation / BOOK, steps(done))

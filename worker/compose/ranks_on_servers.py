@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from gregor.search.links import Links, Node
     from gregor.search.ranking import LinkRules, Ranked, RankingResult
 
+Ranks = dict[str, ContentRank]
+"""Of documents, by their contents."""
 _SLICE: Final = 1000
 """Ranks that are put in, and documents that are asked for, at once."""
 
@@ -36,9 +38,10 @@ async def rank(config: Config, on_damage: TellDamage, rules: "LinkRules") -> "tu
     try:
         async with search_cluster.indexing_of(config, on_damage, IndexStats()) as parts:
             nodes, links = await _web(parts)
-            before = {rank.content: rank.rank async for some in parts.shelf.ranks() for rank in some}
-            done = await asyncio.to_thread(ranked, nodes, links, rules, before)
-            changed = await _keep(parts, done, done.documents)
+            before = await _ranks(parts)
+            ranks = {content: rank.rank for content, rank in before.items()}
+            done = await asyncio.to_thread(ranked, nodes, links, rules, ranks)
+            changed = await _keep(parts, done, done.documents, before)
     except Unusable as error:
         raise BadInput(str(error)) from None
     if changed:
@@ -48,19 +51,29 @@ async def rank(config: Config, on_damage: TellDamage, rules: "LinkRules") -> "tu
 
 async def put(config: Config, on_damage: TellDamage, done: "RankingResult") -> int:
     """Keep ranks of documents that are named by a key; how many of the index are written anew for that."""
-    from gregor.search.adapters.link_rows import number_of
-
     if not config.opensearch:
         return 0
     try:
         async with search_cluster.indexing_of(config, on_damage, IndexStats()) as parts:
-            contents = {number_of(key): content async for some in parts.shelf.contents() for key, content in some}
-            changed = await _keep(parts, done, by_content(done.documents, contents))
+            documents = by_content(done.documents, await _contents(parts))
+            changed = await _keep(parts, done, documents, await _ranks(parts))
     except Unusable as error:
         raise BadInput(str(error)) from None
     if changed:
         await search_cluster.taken_in(config, on_damage)
     return changed
+
+
+async def _ranks(parts: Indexing) -> Ranks:
+    """The ranks that are kept."""
+    return {rank.content: rank async for some in parts.shelf.ranks() for rank in some}
+
+
+async def _contents(parts: Indexing) -> dict[int, str]:
+    """The content of every page that is to be found, by the number of its URL."""
+    from gregor.search.adapters.link_rows import number_of
+
+    return {number_of(key): content async for some in parts.shelf.contents() for key, content in some}
 
 
 async def _web(parts: Indexing) -> "tuple[list[Node], list[Links]]":
@@ -70,7 +83,7 @@ async def _web(parts: Indexing) -> "tuple[list[Node], list[Links]]":
     from gregor.search.adapters.link_rows import number_of
     from gregor.search.links import Links, Node
 
-    contents = {number_of(key): content async for some in parts.shelf.contents() for key, content in some}
+    contents = await _contents(parts)
     nodes, links = list[Node](), list[Links]()
     async for some in parts.shelf.sources():
         for source in some:
@@ -81,9 +94,10 @@ async def _web(parts: Indexing) -> "tuple[list[Node], list[Links]]":
     return nodes, links
 
 
-async def _keep(parts: Indexing, done: "RankingResult", documents: "list[Ranked]") -> int:
-    """Keep the ranks with what is remembered of the crawl; how many documents are to be written anew for that."""
-    changed = await _put_ranks(parts, documents)
+async def _keep(parts: Indexing, done: "RankingResult", documents: "list[Ranked]", before: Ranks) -> int:
+    """Keep the ranks with what is remembered of the crawl, where others were ``before``; how many documents are to be
+    written anew for that."""
+    changed = await _put_ranks(parts, documents, before)
     pages = await _pages(parts, documents)
     hosts = _highest([(host, step) for host, step in steps(done) if step >= ADVANCES])
     await parts.shelf.know(pages, hosts, time.time_ns() // 1_000_000)
@@ -106,12 +120,11 @@ def _highest(ranked: RankSteps) -> RankSteps:
     return sorted(ranked, key=lambda pair: (-pair[1], pair[0]))[:MOST]
 
 
-async def _put_ranks(parts: "Indexing", ranked: "list[Ranked]") -> int:
+async def _put_ranks(parts: "Indexing", ranked: "list[Ranked]", before: Ranks) -> int:
     """Replace the ranks of contents, and have those documents written anew whose step changed; how many these are.
 
     Cut short at any moment, the next one asks for those that were not.
     """
-    before = {rank.content: rank async for some in parts.shelf.ranks() for rank in some}
     ranks = [ContentRank(each.content, each.rank, each.bucket) for each in ranked]
     ranks += [ContentRank(content, 0.0, 0) for content in before.keys() - {rank.content for rank in ranks}]
     changed = 0

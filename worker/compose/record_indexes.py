@@ -100,8 +100,7 @@ def _on_nodes(config: Config, name: str) -> Records:
     except Unusable:  # made by another version: it is taken in anew
         generation = None
     if generation is None:
-        number = max((other.number for other in schema.generations(client, shape)), default=0) + 1
-        generation = schema.create(client, shape, number)
+        generation = schema.create(client, shape, schema.newest(client, shape) + 1)
         schema.use(client, shape, generation)
         schema.delete_others(client, shape, generation)
     if name == LOGS:

@@ -13,6 +13,7 @@ from gregor.search.adapters import generations, host_ranks
 from gregor.search.borders import IndexLost, NotAllowed, Unusable
 from gregor.search.indexer import Indexer, IndexingProgress
 from gregor.worker.adapters.when_there import when_there
+from gregor.worker.base.cycles import look_seldom
 from gregor.worker.base.errors import BadInput
 from gregor.worker.base.tasks import first_of
 from gregor.worker.borders.errors import TellDamage, Unavailable
@@ -172,6 +173,7 @@ async def serve(
         current()
         searching = Searching(current, reader, on_answer=on_answer)
         async with served(application(searching, config, os.environ, public=public), config, stop.set) as url:
+            look_seldom()
             started(url)
             await stop.wait()
     except Unusable as error:
@@ -225,11 +227,6 @@ async def indexer_of(
     try:
         reader, urls = await engine.read()
         reader.on_damage = on_damage
-
-        def key_of(url: str) -> str | None:
-            parsed = urls.parse(url)
-            return None if parsed is None else parsed.key
-
         try:
             with generations.writing(folder):
                 ranked = generations.before(folder)
@@ -240,7 +237,7 @@ async def indexer_of(
                     with (
                         usable(generation / BOOK),
                         closing(index_of_it),
-                        closing(PageBook(generation / BOOK, key_of)) as book,
+                        closing(PageBook(generation / BOOK, urls.key)) as book,
                     ):
                         if rebuild and ranked is not None:
                             book.keep_ranks(ranked / BOOK)

@@ -4,7 +4,6 @@ import asyncio
 import os
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
-from datetime import datetime
 from typing import Final
 
 from gregor.schemas.messages import DeadLetter, Page, Row
@@ -23,12 +22,12 @@ from gregor.worker.base.tasks import cancel
 from gregor.worker.borders.errors import TellDamage, Unavailable
 from gregor.worker.borders.shelf import Post
 from gregor.worker.compose.index_generations import KNOWN, Generations
-from gregor.worker.compose.index_metrics import measured
+from gregor.worker.compose.index_metrics import Behind, measured
 from gregor.worker.compose.index_worker import IndexWorker
 from gregor.worker.compose.opensearch import nodes_of, shape_of
 from gregor.worker.compose.process import SystemClock, worker_name
 from gregor.worker.config.settings import Config
-from gregor.worker.inspect.selection import undamaged
+from gregor.worker.inspect.versions import undamaged
 from gregor.worker.links.configured import canonical_rules, urls_of
 from gregor.worker.observe.indexing import IndexStats
 from gregor.worker.web.urls import Urls
@@ -194,9 +193,13 @@ async def index(
 
 
 def _measured(opened: Indexing, stats: IndexStats) -> AbstractAsyncContextManager[None]:
-    async def behind() -> tuple[dict[str, int], float]:
-        newest = opened.worker.newest
-        return await opened.log.lag(), datetime.fromisoformat(newest).timestamp() if newest else 0.0
+    async def behind() -> Behind:
+        by_source = await opened.log.lag()
+        left = dict.fromkeys(opened.worker.owned(), 0)
+        for (_, number), count in by_source.items():
+            if number in left:
+                left[number] += count
+        return Behind(opened.log.by_kind(by_source), left, opened.worker.told_at)
 
     return measured(stats, lambda: None, behind)
 

@@ -11,7 +11,7 @@ from gregor.worker.base.printable import one_line
 from gregor.worker.borders.errors import Damaged, Unavailable
 from gregor.worker.borders.reader import Reader
 from gregor.worker.compose.engine import engine_of
-from gregor.worker.compose.findings import LONGEST_WAIT, Finding
+from gregor.worker.compose.findings import LONGEST_WAIT, Finding, hurried
 from gregor.worker.config.settings import Config, replace
 from gregor.worker.extract.drift import fallen
 from gregor.worker.operate.sketching import with_sketch
@@ -23,11 +23,7 @@ _ENOUGH: Final = 10
 
 async def examine(config: Config) -> AsyncIterator[Finding]:
     """Nothing where there is no crawl."""
-    patient = replace(
-        config,
-        start_timeout=min(config.start_timeout, LONGEST_WAIT),
-        server_timeout=min(config.server_timeout, LONGEST_WAIT),
-    )
+    patient = replace(hurried(config), start_timeout=min(config.start_timeout, LONGEST_WAIT))
     try:
         engine_of(config).there()
     except BadInput:

@@ -1,27 +1,23 @@
 """The composition root: which engine and network make a worker."""
 
 import os
-import random
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from typing import Protocol
 
 from gregor.worker.adapters.when_there import when_there
 from gregor.worker.api import opening
 from gregor.worker.base.errors import complain
 from gregor.worker.borders.clock import Clock
-from gregor.worker.borders.services import Services
-from gregor.worker.compose import network
 from gregor.worker.compose.engine import OpenEngine, engine_of
-from gregor.worker.compose.extraction import extraction_of
-from gregor.worker.compose.known_ranks import kept_up, ranking
-from gregor.worker.compose.process import SystemClock, console_line, tokens_are_there, worker_name
-from gregor.worker.config.credentials import authorizations
+from gregor.worker.compose.process import console_line
+from gregor.worker.compose.shares import number_of
+from gregor.worker.compose.worker_parts import WorkerParts
 from gregor.worker.config.settings import Config
 from gregor.worker.config.sources import Settings
-from gregor.worker.links.configured import scope_rules, urls_of
-from gregor.worker.links.scope import Scope
-from gregor.worker.observe import logging
+from gregor.worker.extract.crawled import Extraction
+from gregor.worker.links.configured import urls_of
 from gregor.worker.observe.stats import Stats
 from gregor.worker.operate import seeds as seeding
 from gregor.worker.operate.control import Control
@@ -35,65 +31,55 @@ class Finished:
     """The crawl had ended before, and nothing new was seeded."""
 
 
+class Crawling(Protocol):
+    """A crawl that runs, in this process or in several."""
+
+    @property
+    def stats(self) -> Stats: ...
+
+    def stop(self, detail: str = "by a signal") -> None:
+        """End it cleanly."""
+
+    def gauge(self) -> None:
+        """Bring up to date what people are shown."""
+
+
 async def crawl(
     config: Config,
     seeds: Iterable[Seed],
-    started: Callable[[Runtime], None],
+    started: Callable[[Crawling], None],
     settings: Settings | None = None,
     tell: Callable[[str], None] = complain,
     authorized: Mapping[str, str] | None = None,
+    extraction: Extraction | None = None,
 ) -> Ending | Finished:
-    """Seed and crawl until it ends; `started` gets the worker that `stop` ends.
+    """Seed and crawl until it ends, in one process or several; `started` gets what `stop` ends.
 
     ``settings``: where those of ``config`` come from, so that a data folder keeps them; ``tell`` hears what those that
-    changed let in; ``authorized``: Authorization headers by origin that go before those of the settings.
+    changed let in; ``authorized``: Authorization headers by origin that go before those of the settings;
+    ``extraction``: None for what the configuration says.
 
     Raises `ConfigError`, and what opening the engine raises.
     """
-    table, rules, clock = network.host_table(config), scope_rules(config), SystemClock()
-    extraction, ranks = ranking(extraction_of(config))
-    cookies = network.cookies(config, tell)
-    secrets, name = authorizations(config, os.environ) | dict(authorized or {}), worker_name()
-    logging.identify(config.crawl, name)
-    tokens_are_there(config)
+    if extraction is None and number_of(config) > 1:
+        from gregor.worker.compose import processes  # heavy: only where there are several
+
+        return await processes.crawl(config, seeds, started, settings, tell, authorized)
     async with AsyncExitStack() as stack:
-        if (tracer := network.tracer(config, name)) is not None:
-            stack.push_async_callback(tracer.close)
-        stats = Stats()
-        transport = network.transport(config, table, stats)
-        stack.push_async_callback(transport.close)
-        resolver = network.resolver(config, table, clock.monotonic, stats)
+        parts = WorkerParts(config, stack, tell, authorized, extraction)
         engine = await engine_of(config).open(listening=True)
         stack.push_async_callback(engine.close)
-        await stack.enter_async_context(kept_up(ranks, engine))
-        ended = await has_ended(engine.log, engine.store, config.partitions)
-        published = await seeding.publish(engine.log, engine.store, seeds, unless_known=ended)
-        if settings is not None:
-            published += await engine.go_on(settings, tell)
-        hosts = await when_there(engine.store.seed_hosts, config.start_timeout, config)
-        if ended and hosts and not published and not config.linger:
+        await parts.ranked(engine, stack)
+        hosts = await begin(config, engine, seeds, settings, tell, stack)
+        if hosts is None:
             return Finished()
-        services = Services(engine.log, engine.seen, engine.store, engine.coordinator, transport, resolver)
-        runtime = Runtime(
-            config,
-            services,
-            clock,
-            urls=urls_of(config),
-            scope=Scope(rules, hosts),
-            random=random.Random(),
-            name=name,
-            stats=stats,
-            authorizations=secrets,
-            cookies=cookies,
-            tracer=tracer,
-            extraction=extraction,
-        )
+        runtime = parts.runtime(engine, hosts)
 
         def measure(hosts: list[str]) -> None:
-            runtime.measure(Scope(rules, hosts))
+            runtime.measure(parts.scope(hosts))
 
         config = opening.with_token(config)
-        serving = _serving(config, engine, runtime, clock, measure)
+        serving = worker_api(config, engine, runtime, parts.clock, measure)
         api = await stack.enter_async_context(serving) if config.listen else ""
         if config.listen:
             stack.enter_context(opening.announced(config, api))
@@ -103,8 +89,30 @@ async def crawl(
         return await runtime.run()
 
 
+async def begin(
+    config: Config,
+    engine: OpenEngine,
+    seeds: Iterable[Seed],
+    settings: Settings | None,
+    tell: Callable[[str], None],
+    stack: AsyncExitStack,
+) -> list[str] | None:
+    """Publish what is to be crawled; the hosts of all seeds, or None when there is nothing left to do.
+
+    What is opened for that is closed with ``stack``.
+    """
+    ended = await has_ended(engine.log, engine.store, config.partitions)
+    published = await seeding.publish(engine.log, engine.store, seeds, unless_known=ended)
+    if settings is not None:
+        published += await engine.go_on(settings, tell)
+    if ended and not published and (stale := await engine.stale(stack)) is not None:
+        published += await stale.ask()
+    hosts = await when_there(engine.store.seed_hosts, config.start_timeout, config)
+    return None if ended and hosts and not published and not config.linger else hosts
+
+
 @asynccontextmanager
-async def _serving(
+async def worker_api(
     config: Config, engine: OpenEngine, runtime: Runtime, clock: Clock, measure: Callable[[list[str]], None]
 ) -> AsyncIterator[str]:
     """The API of a worker, while it runs; whoever does not listen need not load a server."""

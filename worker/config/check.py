@@ -11,7 +11,8 @@ import msgspec
 from gregor.worker.base.errors import BadInput
 from gregor.worker.config.about import check_about
 from gregor.worker.config.api import check_api
-from gregor.worker.config.settings import Config, ConfigError, revisit_bounds
+from gregor.worker.config.revisiting import revisit_bounds
+from gregor.worker.config.settings import Config, ConfigError
 
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 
@@ -55,6 +56,8 @@ def check(config: Config) -> None:
         for name, value in msgspec.structs.asdict(table).items():
             if isinstance(value, float) and not math.isfinite(value):
                 raise ConfigError(f"{name} must be a finite number, not {value}")
+    if config.processes != 1 and not config.on_one_machine:
+        raise ConfigError("processes is for a crawl on one machine: on servers begin more workers, each on its own")
     try:
         check_about(config)
         check_api(config)
@@ -73,6 +76,12 @@ def check(config: Config) -> None:
         raise ConfigError(f"retry_pause ({config.retry_pause}) is above retry_pause_max ({config.retry_pause_max})")
     if config.revisit is not None and (bounds := revisit_bounds(config))[0] > bounds[1]:
         raise ConfigError(f"revisit_min ({bounds[0]:g}) is above revisit_max ({bounds[1]:g})")
+    if config.revisit is not None and config.stale_after is not None and config.stale_after <= config.revisit:
+        raise ConfigError(
+            f"stale_after ({config.stale_after:g}) must be above revisit ({config.revisit:g}): what is visited again "
+            "would be deleted before"
+        )
+    _check_topic(config)
     if config.proxy and config.resolver:
         raise ConfigError("resolver has no effect with a proxy, which resolves names itself: set only one of them")
     _check_proxy(config.proxy)
@@ -88,6 +97,23 @@ def check(config: Config) -> None:
     for name in names:
         if names.count(name) > 1:
             raise ConfigError(f"[[host]] {name} stands there twice: put what differs into one table")
+
+
+def _check_topic(config: Config) -> None:
+    """That what asks for a topic has one."""
+    if config.topic_classes and not config.topic_model:
+        raise ConfigError("topic_classes name classes of a model: set topic_model, too")
+    for word in config.topic_words:
+        if not any(map(str.isalnum, word)):
+            raise ConfigError(f"topic_words: {word[:80]!r} has no letter and no digit")
+    if config.has_topic:
+        return
+    advice = "give topic words, good pages, or a model and its classes"
+    if config.ordering == "topic":
+        raise ConfigError(f"ordering is topic, and no topic is told: {advice}")
+    for name in ("topic_bad", "topic_hops", "topic_discover"):
+        if getattr(config, name) not in (None, ()):
+            raise ConfigError(f"{name} wants a topic: {advice}")
 
 
 def with_canonical_hosts(config: Config) -> Config:

@@ -12,14 +12,18 @@ import msgspec
 
 from gregor.worker.base.errors import BadInput
 from gregor.worker.base.printable import mask_user_info
+from gregor.worker.config.about import About
 from gregor.worker.config.api import Api
 from gregor.worker.config.docs import toml
 from gregor.worker.config.settings import Config
+from gregor.worker.config.topic import TopicSettings, is_url
 
+_OF_PAGES: Final = frozenset(TopicSettings.__struct_fields__).difference(About.__struct_fields__)
+"""What is made of pages, and in which order: of the settings that others are built on these alone are the crawl's."""
 _OF_A_RUN: Final = frozenset(
     {
-        *(name for name in Api.__struct_fields__ if name not in ("rules", "plugins")),
-        *("data", "engine", "crawl", "max_time", "linger", "progress_interval", "stop_grace"),
+        *(name for name in Api.__struct_fields__ if name not in _OF_PAGES),
+        *("data", "engine", "crawl", "processes", "max_time", "linger", "progress_interval", "stop_grace"),
         *("log_level", "log_format", "log_file", "trace_endpoint", "trace_share"),
     }
 )
@@ -29,6 +33,7 @@ WIDENING: Final = frozenset(
     {
         *("scope", "domains", "prefixes", "include", "exclude", "max_depth", "nofollow", "meta_refresh", "frames"),
         *("canonical_links", "sitemap_only", "max_pages_per_host", "max_bytes_per_host", "hosts", "revisit"),
+        *("topic_discover", "topic_hops"),
     }
 )
 """Settings by which URLs were turned down, or not visited again, that may be let in when they change."""
@@ -36,7 +41,8 @@ _HARMLESS: Final = frozenset(
     {"accept", "accept-language", "dnt", "from", "referer", "save-data", "upgrade-insecure-requests"}
 )
 """Headers that hold no secret."""
-_PATHS: Final = ("host_table", "ca_file", "rules")
+_PATHS: Final = ("host_table", "ca_file", "rules", "topic_model")
+_FILES_OR_URLS: Final = ("topic_good", "topic_bad")
 _MASKED: Final = ("headers", "hosts")
 
 
@@ -74,6 +80,9 @@ def to_keep(config: Config, sources: Mapping[str, str]) -> KeptSettings:
             values[path] = [str(Path(file).absolute()) for file in value]
         elif value:
             values[path] = str(Path(value).absolute())
+    for names in _FILES_OR_URLS:
+        if names in values:
+            values[names] = [name if is_url(name) else str(Path(name).absolute()) for name in values[names]]
     return KeptSettings(values, withheld)
 
 

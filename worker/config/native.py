@@ -4,10 +4,10 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from gregor.worker.config.items import Items
+from gregor.worker.config.topic import TopicSettings
 
 
-class Native(Items, frozen=True, kw_only=True):
+class Native(TopicSettings, frozen=True, kw_only=True):
     """Which way pages are read."""
 
     native: Annotated[

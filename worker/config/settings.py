@@ -5,7 +5,7 @@ stands in for None, the field says so. `config_sources.py` says where the values
 made of the descriptions below.
 """
 
-from typing import Annotated, Final, Literal, TypeAlias
+from typing import Annotated, Literal, TypeAlias
 
 import msgspec
 from msgspec import Meta, Struct
@@ -13,12 +13,10 @@ from msgspec import Meta, Struct
 from gregor import __version__
 from gregor.schemas.messages import LONGEST_URL
 from gregor.worker.base.errors import BadInput
-from gregor.worker.config.api import Api
+from gregor.worker.config.revisiting import Revisiting
 
 CanonicalRule: TypeAlias = Literal["session_ids", "tracking_parameters", "index_files", "sort_query"]
 _NETWORK = r"^[0-9a-fA-F:.]+(/[0-9]{1,3})?$"
-_CENTURY: Final = 3_153_600_000
-"""Seconds: beyond it a date can be neither kept nor shown."""
 
 
 class HostOverride(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -39,7 +37,7 @@ class HostOverride(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     origins: tuple[str, ...] = ()
 
 
-class Config(Api, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Config(Revisiting, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What is in force for one process."""
 
     # Where the crawl lives
@@ -49,6 +47,10 @@ class Config(Api, frozen=True, kw_only=True, forbid_unknown_fields=True):
         "crawl"
     )
     partitions: Annotated[int, Meta(ge=1, le=65536, description="hash ranges of hosts; fixed once per crawl")] = 64
+    processes: Annotated[
+        Annotated[int, Meta(ge=1, le=256)] | Literal["auto"],
+        Meta(description="worker processes on one data folder; auto: the cores of this machine less one"),
+    ] = 1
 
     # Who asks
     user_agent: Annotated[
@@ -105,34 +107,6 @@ class Config(Api, frozen=True, kw_only=True, forbid_unknown_fields=True):
     max_bytes_per_host: Annotated[int, Meta(ge=0, description="stored bytes of one host")] | None = None
     linger: Annotated[bool, Meta(description="when all is done, wait for more seeds instead of ending")] = False
     max_time: Annotated[float, Meta(ge=0, description="run time of this process")] | None = None
-
-    # Politeness
-    delay: Annotated[float, Meta(ge=0, le=31_536_000, description="between the starts of two requests to one host")] = (
-        1.0
-    )
-    delay_factor: Annotated[
-        float, Meta(ge=0, le=31_536_000, description="a host also waits so often its last latency; 0: off")
-    ] = 1.0
-    max_crawl_delay: Annotated[
-        float, Meta(ge=0, le=31_536_000, description="the longest crawl-delay of a robots.txt obeyed")
-    ] = 60.0
-    first_contact_delay: (
-        Annotated[float, Meta(ge=0, le=31_536_000, description="wait before a new host; none: delay")] | None
-    ) = None
-    robots: Annotated[Literal["obey", "ignore"], Meta(description="robots.txt; ignore only what is yours")] = "obey"
-    robots_ttl: Annotated[float, Meta(gt=0, le=86400, description="longest life of a robots.txt read (RFC 9309)")] = (
-        86400.0
-    )
-    robots_redirects: Annotated[int, Meta(ge=0, le=20, description="redirects of a robots.txt followed")] = 5
-    robots_answer: Annotated[
-        float,
-        Meta(
-            gt=0, le=31_536_000, description="first wait for a robots.txt that another host answers; 6 waits, doubling"
-        ),
-    ] = 60.0
-    max_robots: Annotated[int, Meta(ge=512000, description="bytes read of a robots.txt (RFC 9309: 500 KiB)")] = 524288
-    concurrency: Annotated[int, Meta(ge=1, le=10000, description="requests at once in all")] = 64
-    per_address: Annotated[int, Meta(ge=1, description="requests at once to one IP address")] | None = None
 
     # One request
     connect_timeout: Annotated[
@@ -244,20 +218,6 @@ class Config(Api, frozen=True, kw_only=True, forbid_unknown_fields=True):
         Annotated[int, Meta(ge=0, description="stored requisites of the crawl; none more are taken from pages then")]
         | None
     ) = None
-    revisit: (
-        Annotated[float, Meta(gt=0, le=_CENTURY, description="first interval after which a page is visited again")]
-        | None
-    ) = None
-    revisit_min: (
-        Annotated[
-            float, Meta(gt=0, le=_CENTURY, description="shortest interval between visits; none: an eighth of revisit")
-        ]
-        | None
-    ) = None
-    revisit_max: (
-        Annotated[float, Meta(gt=0, le=_CENTURY, description="longest interval between visits; none: 64 times revisit")]
-        | None
-    ) = None
 
     # What is told, and stopping
     log_level: Annotated[Literal["debug", "info", "warning", "error"], Meta(description="least level logged")] = "info"
@@ -284,14 +244,6 @@ class Config(Api, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 class ConfigError(BadInput):
     """A setting that cannot hold: one line that names it and says what would."""
-
-
-def revisit_bounds(config: Config) -> tuple[float, float]:
-    """The shortest and the longest interval between two visits of a page, seconds; revisits are on."""
-    assert config.revisit is not None
-    shortest = config.revisit / 8 if config.revisit_min is None else config.revisit_min
-    longest = config.revisit * 64 if config.revisit_max is None else config.revisit_max
-    return shortest, longest
 
 
 def replace(config: Config, **changes: object) -> Config:

@@ -19,6 +19,7 @@ from gregor.worker.config.check import check, with_canonical_hosts
 from gregor.worker.config.docs import meaning
 from gregor.worker.config.kept import KeptSettings
 from gregor.worker.config.settings import Config, ConfigError, HostOverride
+from gregor.worker.config.topic import TABLE
 
 KEPT = "kept with the crawl"
 """The source of what the crawl was made with."""
@@ -85,10 +86,24 @@ def _from_file(table: Mapping[str, object], path: str) -> Iterator[_Value]:
     for name, value in table.items():
         if name == "host":
             yield _Value("hosts", _host_tables(value, path), path, True)
+        elif name == TABLE:
+            yield from _of_topic(value, path)
         elif name == "hosts" or name not in _NAMES:
-            raise _unknown(name, path, {*_NAMES, "host"} - {"hosts"})
+            raise _unknown(name, path, {*_NAMES, "host", TABLE} - {"hosts"})
         else:
             yield _Value(name, _none(name, value), path, True)
+
+
+def _of_topic(table: object, path: str) -> Iterator[_Value]:
+    """The settings of the table [topic]."""
+    if not isinstance(table, dict):
+        raise ConfigError(f"{TABLE} (in {path}) must be written as a table: [{TABLE}]")
+    begin = f"{TABLE}_"
+    for name, value in table.items():
+        if begin + name not in _NAMES:
+            names = {setting.removeprefix(begin) for setting in _NAMES if setting.startswith(begin)}
+            raise _unknown(name, f"[{TABLE}] of {path}", names)
+        yield _Value(begin + name, _none(begin + name, value), path, True)
 
 
 def _from_environment(environ: Mapping[str, str], secrets: Iterable[str]) -> Iterator[_Value]:
@@ -187,9 +202,11 @@ def _checked(value: _Value) -> object:
 
 def _plain(message: str, name: str, quiet: bool) -> str:
     """What was expected; ``quiet``: the value is not told, so that its type must be."""
-    choices = _choices(get_type_hints(Config)[name])
+    kind = get_type_hints(Config)[name]
+    choices = _choices(kind)
     if message.startswith("Invalid enum value") and choices:
-        return f"expected one of {', '.join(choices)}"
+        number = "a number, or " if any(int in (part, *get_args(part)) for part in get_args(kind)) else ""
+        return f"expected {number}one of {', '.join(choices)}"
     text = plain_types(message if quiet else re.sub(r", got `\w+`$", "", message))
     text = re.sub(r"text matching regex '.*'$", lambda _: meaning(name).partition(";")[0], text)
     return text[:1].lower() + text[1:]

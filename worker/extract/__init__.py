@@ -4,6 +4,7 @@
     model.py      what rules are, once read                  selectors.py  where values are in a document
     page.py       a document, parsed as far as rules ask     text.py       what an element says
     values.py     texts to typed values                      numbers.py, dates.py
+    json_text.py  JSON as pages have it, bounded
     schema_org.py entities: JSON-LD, bounded                 markup.py     entities: microdata, RDFa
     items.py      rules applied to a page                    tally.py      what was lost, by rule and cause
     work.py       what rules may cost on a page  links.py      which links are worth more, or none

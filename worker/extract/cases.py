@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from datetime import date, time
 from pathlib import Path
 from typing import Any, Final
 
@@ -46,7 +47,17 @@ def _case(located: Located, table: Any, place: ValuePath) -> Example:
     items = table["items"] if "items" in table else _expected(located, reader, table, place)
     if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
         raise located.refuse((*place, "items"), "items is a list of tables, one for each item that is expected")
-    return Example(Parsed(Document(url, body, media), facts), items, name, located.line(place))
+    expected = [_as_text(item) for item in items]
+    return Example(Parsed(Document(url, body, media), facts), expected, name, located.line(place))
+
+
+def _as_text(value: Any) -> Any:
+    """A value of TOML as items have it: dates and times are texts there."""
+    if isinstance(value, dict):
+        return {name: _as_text(below) for name, below in value.items()}
+    if isinstance(value, list):
+        return [_as_text(below) for below in value]
+    return value.isoformat() if isinstance(value, date | time) else value
 
 
 def _media(name: str) -> str:
@@ -61,9 +72,11 @@ def _expected(located: Located, reader: FieldReader, table: dict[str, Any], plac
     try:
         if raw.lstrip()[:1] == b"[":
             items = json.loads(raw)
-            return items if isinstance(items, list) else []
+            if not all(isinstance(item, dict) for item in items):
+                raise ValueError("its members are no objects")
+            return list(items)
         return list(read_lines(raw.splitlines()))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise located.refuse((*place, "expected"), f"{one_line(name)} has no JSON lines: {why(error)}") from None
 
 

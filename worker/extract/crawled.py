@@ -3,21 +3,24 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, islice
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from gregor.schemas.items import StoredItem
 from gregor.schemas.messages import Page
 from gregor.worker.extract import identity
-from gregor.worker.extract.items import extract
 from gregor.worker.extract.judges import NO_JUDGES, Judges
-from gregor.worker.extract.links import LinkRule, Weight, weights
-from gregor.worker.extract.model import Item, Loss, PageItems, Rule, RuleFailed, has_value
-from gregor.worker.extract.page import Parsed, facts_of, is_readable, media_type
-from gregor.worker.extract.plugins import LoadedExtractor, LoadedPipeline
+from gregor.worker.extract.model import Item, Loss, PageItems, Rule, RuleFailed, Weight, has_value
 from gregor.worker.links.scope import InScope
 from gregor.worker.read.document import Document
 from gregor.worker.read.processors import Processors
 from gregor.worker.web.urls import Url
+
+if TYPE_CHECKING:  # heavy, and most crawls have no rules and no model
+    from gregor.worker.extract.links import LinkRule
+    from gregor.worker.extract.page import Parsed
+    from gregor.worker.extract.plugins import LoadedExtractor, LoadedPipeline
+    from gregor.worker.topic.page_model import PageModel
+    from gregor.worker.topic.relevance import Relevance
 
 STEPS: Final = 50_000
 """What rules may cost on a page while it is crawled (`work.MOST` is what they may on a stored one): some 0.1 s."""
@@ -52,12 +55,16 @@ class Extraction:
     """What a crawl extracts, and what judges its links and pages. Where nothing is extracted it is false."""
 
     rules: tuple[Rule, ...] = ()
-    links: tuple[LinkRule, ...] = ()
-    extractors: tuple[LoadedExtractor, ...] = ()
-    pipelines: tuple[LoadedPipeline, ...] = ()
+    links: "tuple[LinkRule, ...]" = ()
+    extractors: "tuple[LoadedExtractor, ...]" = ()
+    pipelines: "tuple[LoadedPipeline, ...]" = ()
     processors: Processors | None = None
     """What reads documents of which type; None: what is installed."""
     judges: Judges = NO_JUDGES
+    model: "PageModel | None" = None
+    """What says of which class a page is; None: nobody does."""
+    topic: "Relevance | None" = None
+    """What says how relevant a page is; None: the crawl has no topic."""
 
     def __bool__(self) -> bool:
         return bool(self.rules or self.links or self.extractors)
@@ -66,6 +73,16 @@ class Extraction:
     def names(self) -> list[str]:
         """Those of all rules, of extractors too."""
         return [*(rule.name for rule in self.rules), *(extractor.name for extractor in self.extractors)]
+
+    def classify(self, page: Page) -> None:
+        """Put a page that was read into its class, where there is a model, and say how relevant it is for the topic."""
+        if page.requisite:
+            return
+        if self.model is not None:
+            said = self.model.classify(page.title, page.text, page.href)
+            page.page_class, page.class_probability = said.name, said.probability
+        if self.topic is not None:
+            page.relevance = self.topic.of_page(page.key, page.title, page.text, page.href)
 
     def wants(self, url: Url, *, readable: bool = True) -> bool:
         """Whether anything is for the page of a URL; of one that rules cannot read only extractors may be."""
@@ -76,6 +93,8 @@ class Extraction:
 
     def of(self, page: Page, url: Url, document: Document, steps: int = STEPS) -> Extracted:
         """Of a page that was read, of which text, title and language are known. Never raises."""
+        from gregor.worker.extract.page import Parsed, facts_of, is_readable, media_type
+
         extracted = Extracted()
         rules = [rule for rule in self.rules if _is_for(rule, url)]
         parsed = Parsed(document, facts_of(page), steps)
@@ -92,8 +111,11 @@ class Extraction:
                 self._add(extracted, items, losses, extractor.name, extractor.id, extractor.version)
         return extracted
 
-    def of_stored(self, parsed: Parsed, url: Url) -> PageItems:
+    def of_stored(self, parsed: "Parsed", url: Url) -> PageItems:
         """What rules, extractors and pipelines make of a stored page. Never raises."""
+        from gregor.worker.extract.items import extract
+        from gregor.worker.extract.page import is_readable
+
         result = extract(self.rules, parsed, url) if is_readable(parsed.facts.content_type) else PageItems()
         for extractor in self.extractors:
             if _is_for(extractor, url):
@@ -111,7 +133,9 @@ class Extraction:
         known |= {extractor.name: (extractor.id, extractor.version) for extractor in self.extractors}
         return [identity.stored(item, *known.get(item.rule, ((), ""))) for item in result.items]
 
-    def _apply(self, rules: Sequence[Rule], parsed: Parsed, url: Url, extracted: Extracted) -> None:
+    def _apply(self, rules: Sequence[Rule], parsed: "Parsed", url: Url, extracted: Extracted) -> None:
+        from gregor.worker.extract.items import extract
+
         result = extract(tuple(rules), parsed, url)
         for rule in rules:
             items = [item for item in result.items if item.rule == rule.name]
@@ -160,7 +184,7 @@ NOTHING: Final = Extraction()
 """Of a crawl that extracts nothing."""
 
 
-def _is_for(each: Rule | LinkRule | LoadedExtractor, url: Url) -> bool:
+def _is_for(each: "Rule | LinkRule | LoadedExtractor", url: Url) -> bool:
     return each.match is None or isinstance(each.match.allows(url), InScope)
 
 
@@ -177,7 +201,7 @@ def _values(rule: Rule, items: Sequence[Item], losses: Sequence[Loss]) -> Iterat
             yield (rule.name, name), False
 
 
-def _note(extractor: LoadedExtractor, items: Sequence[Item], losses: Sequence[Loss], extracted: Extracted) -> None:
+def _note(extractor: "LoadedExtractor", items: Sequence[Item], losses: Sequence[Loss], extracted: Extracted) -> None:
     """Which fields of an extractor had a value: those that it must give, and as many as are kept of what it gave."""
     name = extractor.name
     missing = {loss.field for loss in losses if loss.field}
@@ -191,7 +215,9 @@ def _note(extractor: LoadedExtractor, items: Sequence[Item], losses: Sequence[Lo
         extracted.open.add(name)
 
 
-def _weigh(rule: LinkRule, parsed: Parsed, extracted: Extracted) -> None:
+def _weigh(rule: "LinkRule", parsed: "Parsed", extracted: Extracted) -> None:
+    from gregor.worker.extract.links import weights
+
     try:
         for reference, weight in weights(rule, parsed):
             extracted.links.setdefault(reference, weight)

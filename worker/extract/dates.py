@@ -12,6 +12,7 @@ LONGEST: Final = 100
 """Characters of a text that may be a date."""
 _ISO: Final = re.compile(r"\d{4}-?\d\d-?\d\d(?:[T ]\d\d.*)?")
 _MAIL: Final = re.compile(r"(?:[A-Z][a-z]{2},\s*)?\d{1,2} [A-Z][a-z]{2} \d{4} \d\d:\d\d")
+_REGION: Final = re.compile(r"[A-Z]{2}|\d{3}")
 _DIGITS: Final = re.compile(r"[\d.]+")
 LANGUAGES: Final = ("en", "de", "fr", "es", "it", "pt", "nl", "pl", "ru", "tr", "sv", "cs", "ja", "zh", "ko")
 """Those that are tried where the page does not say its own, or a date is not of it: all that there are take seconds."""
@@ -82,14 +83,17 @@ def _people(text: str, language: str, zone: str, now: float) -> tuple[datetime, 
     import dateparser
 
     base = datetime.fromtimestamp(now, UTC).replace(tzinfo=None) if now else None
-    settings: dict[str, object] = {"REQUIRE_PARTS": ["month"], "PARSERS": ["relative-time", "absolute-time"]}
+    settings: dict[str, object] = {"REQUIRE_PARTS": ["day", "month"], "PARSERS": ["relative-time", "absolute-time"]}
     if base is not None:
         settings["RELATIVE_BASE"] = base
-    main = language.partition("-")[0].lower()
+    main, region = language.partition("-")[0].lower(), language.rpartition("-")[2].upper()
+    ways: list[tuple[list[str] | None, list[str] | None]] = [([main], None)] if main else []
+    if "-" in language and _REGION.fullmatch(region):  # it says whether the day or the month comes first
+        ways.insert(0, (None, [f"{main}-{region}"]))
     time_read = None
-    for languages in ([main], LANGUAGES) if main else (LANGUAGES,):
+    for languages, locales in (*ways, (list(LANGUAGES), None)):
         try:
-            time_read = dateparser.parse(text, languages=list(languages), settings=settings)
+            time_read = dateparser.parse(text, languages=languages, locales=locales, settings=settings)
         except (ValueError, OverflowError, TypeError, RecursionError):
             time_read = None  # no such language, or what only looked like a date
         if time_read is not None:

@@ -150,7 +150,7 @@ class _Count:
 
 
 def shares(partitions: Iterable[Mapping[str, FieldShare]]) -> list[ValueShare]:
-    """Those of the crawl, by rule and field; what all partitions know by_name."""
+    """Those of the crawl, by rule and field; what all partitions know together."""
     by_name: dict[str, list[FieldShare]] = {}
     for kept in partitions:
         for name, share in kept.items():

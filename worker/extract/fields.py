@@ -190,8 +190,10 @@ class FieldReader:
 
     def _kind(self, table: dict[str, Any], place: ValuePath) -> tuple[FieldKind, bool]:
         """The type, and whether there are many values."""
-        name = self.word(table, place, "type") or "text"
-        many = self.flag(table, place, "many")
+        constant = table.get("constant") if [key for key in SOURCES if key in table] == ["constant"] else ""
+        texts = all(isinstance(value, str) for value in (constant if isinstance(constant, list) else [constant]))
+        name = self.word(table, place, "type") or ("text" if texts else "json")
+        many = self.flag(table, place, "many") or isinstance(constant, list)
         if of := _LIST.fullmatch(name):
             name, many = of[1] or of[2], True
         if name not in KINDS:

@@ -60,6 +60,7 @@ def _cause(error: Exception) -> str:
 
 def _apply(rule: Rule, page: Parsed, extracted: PageItems) -> None:
     everywhere = PagePart(page)
+    page.look_for(rule.names)
     if rule.when is not None and not any(map(_there, rule.when.select(everywhere))):
         return
     extracted.matched.append(rule.name)

@@ -10,13 +10,12 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Final, Protocol, TypeVar, runtime_checkable
 
-import msgspec
-
 from gregor.schemas.messages import Ticket
 from gregor.worker.base.printable import one_line
-from gregor.worker.extract.links import UNWEIGHED, Weight
-from gregor.worker.extract.model import Drop, Loss
+from gregor.worker.extract.model import UNWEIGHED, Drop, Loss, Weight
+from gregor.worker.links.found_link import FoundLink
 from gregor.worker.links.known_ranks import KnownRanks
+from gregor.worker.links.ordering.policy import OrderPolicy, ScoringPolicy
 from gregor.worker.read.document import Document, Extract
 from gregor.worker.web.urls import Url
 
@@ -26,30 +25,6 @@ _LONGEST: Final = 200
 _NO_RULES: Final[Mapping[str, Weight]] = {}
 _QUEUES: Final = ((0.75, 1), (0.5, 2), (0.25, 3))
 """From which score on a link is in which front queue; below it is in the last one."""
-
-
-class FoundLink(msgspec.Struct, frozen=True, gc=False):
-    """A link of a page, or a URL that a sitemap lists, as a filter or scorer sees it."""
-
-    url: str
-    """Absolute, as it would be requested."""
-    key: str
-    """Its canonical form: the same for all spellings of it."""
-    host: str
-    """With its port, if that is not the usual one."""
-    kind: str
-    """What refers: ``a``, ``area``, ``iframe``, ``frame``, ``next``, ``canonical``, ``redirect``;
-    ``url``: one that a sitemap lists."""
-    text: str
-    """Of the anchor, capped; "": it has none."""
-    nofollow: bool
-    """Whether the link, or its page, says so."""
-    source: str
-    """The URL of the page that has it."""
-    depth: int
-    """Steps from the seeds, with this one."""
-    label: str
-    """Of the seed that it comes of."""
 
 
 @runtime_checkable
@@ -83,6 +58,10 @@ class Judges:
     filters: Mapping[str, Filter] = field(default_factory=dict)
     page_filters: Mapping[str, PageFilter] = field(default_factory=dict)
     scorers: Mapping[str, Scorer] = field(default_factory=dict)
+    orderings: Mapping[str, OrderPolicy] = field(default_factory=dict)
+    """Policies of the order that plug-ins bring; one is in force where the setting ``ordering`` names it."""
+    policy: ScoringPolicy | None = None
+    """What says what links are worth; None: depth."""
     ranks: KnownRanks = field(default_factory=KnownRanks)
     """What speaks where no rule and no scorer does."""
 
@@ -171,7 +150,7 @@ class LinkJudge:
                     continue
                 if math.isnan(number := float(score)):
                     raise ValueError
-            except Exception as error:  # noqa: BLE001 - code of others: what it cannot do costs its word
+            except (Exception, SystemExit) as error:  # noqa: BLE001 - code of others: what it cannot do costs its word
                 self._failures.tell(f"scorer {name}", f"it failed: {type(error).__name__}")
                 continue
             yield name, min(1.0, max(0.0, number))
@@ -184,7 +163,7 @@ def _refusal(name: str, failures: Failures, passes: Callable[[], bool]) -> str:
     except Drop as drop:
         reason = one_line(str(drop), _LONGEST)
         return f"filter {name}: {reason}" if reason else f"filter {name}"
-    except Exception as error:  # noqa: BLE001 - code of others: what it cannot do costs its word
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - code of others: what it cannot do costs its word
         failures.tell(f"filter {name}", f"it failed: {type(error).__name__}")
         return ""
 

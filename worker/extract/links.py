@@ -3,31 +3,18 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING
 
 from selectolax.lexbor import LexborNode
 
 from gregor.worker.extract import text
-from gregor.worker.extract.model import Source
+from gregor.worker.extract.model import Source, Weight
 from gregor.worker.extract.page import Parsed
 from gregor.worker.extract.scopes import PagePart
 from gregor.worker.read.white_space import collapse
 
 if TYPE_CHECKING:
     from gregor.worker.links.scope import Scope
-
-
-class Weight(NamedTuple):
-    """What is said of a link. ``priority``: its front queue, 1 to 4, 0 for the usual one; ``fate``: "" where it may be
-    followed, else why it is not; ``by``: who gave the priority."""
-
-    priority: int = 0
-    fate: str = ""
-    by: str = ""
-
-
-UNWEIGHED: Final = Weight()
-"""Of a link of which nobody says anything."""
 
 
 @dataclass(frozen=True, slots=True)

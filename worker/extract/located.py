@@ -18,6 +18,7 @@ _YAML: Final = (".yaml", ".yml")
 _MOST: Final = 4 << 20
 """Bytes of a rules file that are read: beyond it is no such file."""
 _NESTED: Final = 64
+_TEXT: Final = "tag:yaml.org,2002:str"
 
 
 class Located:
@@ -47,7 +48,10 @@ def load(path: Path) -> Located:
         if len(raw) > _MOST:
             raise BadInput(f"cannot read {one_line(str(path))}: it has more than {_MOST >> 20} MiB")
         text = raw.decode("utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
+    except UnicodeDecodeError as error:
+        line = raw.count(b"\n", 0, error.start) + 1
+        raise BadInput(f"{one_line(str(path))}, line {line}: it is not text in UTF-8") from None
+    except OSError as error:
         raise BadInput(f"cannot read {one_line(str(path))}: {why(error)}") from None
     return _yaml(path, text) if path.suffix.lower() in _YAML else _toml(path, text)
 
@@ -144,6 +148,9 @@ def _yaml_lines(node: Any, place: ValuePath, lines: dict[ValuePath, int], yaml: 
     if isinstance(node, yaml.MappingNode):
         for key, value in node.value:
             below = (*place, str(key.value))
+            if key.tag != _TEXT:
+                said = one_line(str(key.value), 100) if isinstance(key, yaml.ScalarNode) else "what stands here"
+                raise yaml.MarkedYAMLError(problem=f"{said} is no text as a key: quote it", problem_mark=key.start_mark)
             if below in lines:
                 raise yaml.MarkedYAMLError(problem=f"{key.value} stands twice", problem_mark=key.start_mark)
             lines[below] = key.start_mark.line + 1

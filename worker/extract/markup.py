@@ -43,7 +43,7 @@ class _Microdata:
                 self._entities -= 1
                 entity = self._begin(attributes)
                 self._by_node[node.mem_id] = entity
-                if names := (attributes.get("itemref") or "").split():
+                if names := list(dict.fromkeys((attributes.get("itemref") or "").split())):
                     referring.append((entity, names))
                 if "itemprop" not in attributes:
                     self.entities.append(entity)
@@ -80,6 +80,8 @@ class _Microdata:
             if self._by_node.get(node.mem_id) is entity:
                 continue  # it would hold itself
             owner = _nearest(node, self._by_node, self._work)
+            if owner is entity:
+                continue  # it is within the item, and a property of it anyway
             if owner is None or node.mem_id == named.mem_id:
                 self._put(entity, node)
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from gregor.worker.extract.page import Parsed
@@ -100,6 +100,8 @@ class Rule:
     """The fields by which an item is known again on a later version of its page."""
     version: str = ""
     """Another text of the rule is another version."""
+    names: tuple[str, ...] = ()
+    """Names of elements, classes and ids that its selectors look for in the whole page."""
 
     def required(self) -> tuple[str, ...]:
         """The fields without which an item is lost."""
@@ -166,3 +168,16 @@ class Example:
     items: list[dict[str, FieldValue]]
     name: str
     line: int
+
+
+class Weight(NamedTuple):
+    """What is said of a link. ``priority``: its front queue, 1 to 4, 0 for the usual one; ``fate``: "" where it may be
+    followed, else why it is not; ``by``: who gave the priority."""
+
+    priority: int = 0
+    fate: str = ""
+    by: str = ""
+
+
+UNWEIGHED: Final = Weight()
+"""Of a link of which nobody says anything."""

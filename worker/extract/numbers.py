@@ -1,6 +1,7 @@
 """Numbers as people write them: 1,234.50 and 1.234,50 and 1 234,50 and 1'234.50. Pure."""
 
 import re
+import unicodedata
 from decimal import Decimal
 from typing import Final
 
@@ -9,6 +10,7 @@ LONGEST: Final = 100
 _NUMBER: Final = re.compile(
     r"[-−–+]?\s?(?:[0-9]+(?:[ '\u00a0\u202f\u2009’][0-9]{3}(?![0-9]))*(?:[.,][0-9]+)*|[.,][0-9]+)"
 )
+_SEPARATORS: Final = {"\u066b": ".", "\u066c": ",", "\uff0e": ".", "\uff0c": ",", "\uff0d": "-"}
 _BLANKS: Final = re.compile(r"[\s'’]")
 _GROUPED: Final = re.compile(r"\d{1,3}(?:[.,]\d{3})+")
 _LAKHS: Final = re.compile(r"\d{1,2}(?:,\d{2})+,\d{3}")
@@ -31,6 +33,7 @@ def decimal(text: str, language: str = "") -> Decimal | None:
     text = text.strip()
     if len(text) > LONGEST:
         return None
+    text = as_written_here(text)
     matches = _NUMBER.findall(text)
     if len(matches) != 1:
         return None
@@ -40,6 +43,13 @@ def decimal(text: str, language: str = "") -> Decimal | None:
     sign, digits = ("-", digits[1:]) if digits[0] == "-" else ("", digits.removeprefix("+"))
     plain = _plain(digits, language.partition("-")[0].lower())
     return None if plain is None else Decimal(sign + plain)
+
+
+def as_written_here(text: str) -> str:
+    """A text with the digits and separators of other scripts as ASCII has them."""
+    if text.isascii():
+        return text
+    return "".join(str(unicodedata.decimal(c)) if c.isdecimal() else _SEPARATORS.get(c, c) for c in text)
 
 
 def _is_dash(text: str, number: str) -> bool:

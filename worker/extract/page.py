@@ -1,11 +1,7 @@
 """A document as rules see it: parsed once, and only as far as a rule asks."""
 
-import json
-import math
 import re
-from collections.abc import Iterator
 from functools import cached_property
-from itertools import islice
 from typing import Any, Final
 
 import msgspec
@@ -14,8 +10,9 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from gregor.schemas.events import rfc3339
 from gregor.schemas.messages import Page
-from gregor.worker.extract import text
+from gregor.worker.extract import json_text, text
 from gregor.worker.extract.model import RuleFailed, Spent
+from gregor.worker.extract.needs import Alternatives
 from gregor.worker.extract.work import MOST, Work
 from gregor.worker.read.document import Document
 from gregor.worker.read.html import shadow, xhtml
@@ -29,20 +26,13 @@ MOST_SCRIPTS: Final = 200
 """Scripts of a page that are looked into."""
 MOST_TEXT: Final = 16 << 20
 """Characters of all values of a page."""
-DEEPEST: Final = 64
-"""Levels of what JSON nests; what is deeper is left out."""
 MOST_NESTED: Final = 512
 """Elements within elements that XPath may look in."""
 _TOO_DEEP: Final = etree.XPath(f"boolean(//*[not(*)][ancestor::*[{MOST_NESTED}]])")
-LARGEST: Final = 200_000
-"""Values of one JSON document that are kept; the rest is left out."""
-_ASSIGNED: Final = re.compile(r"=\s*(?=[\[{])")
-_ASSIGNMENTS: Final = 20
 _APART: Final = "script apart "
 _JSON_SCRIPTS: Final = 'script[type*="json" i]'
 _JSON_TYPES: Final = re.compile(r"(?:application|text)/(?:[\w.+-]+\+)?json")
 _XML_TYPES: Final = re.compile(r"(?:application|text)/(?:[\w.+-]+\+)?xml")
-_DECODER: Final = json.JSONDecoder(strict=False)
 
 
 class PageFacts(msgspec.Struct, frozen=True, kw_only=True):
@@ -111,11 +101,24 @@ class Parsed:
         self.renew()
         self.entities: dict[str, list[dict[str, Any]]] = {}
         """Those of schema.org that were looked for, by type."""
+        self._there: dict[str, bool] = {}
+        """Of names that were looked for whether an element may have them."""
+
+    def look_for(self, names: tuple[str, ...]) -> None:
+        """Names of elements, classes and ids are looked for at once, where that is quick: what `lacks` knows."""
+        root, core = self.document.tree, self.document.core
+        if names and root is not None and core is not None:
+            self._there.update(zip(names, map(bool, core.names_there(root.mem_id, " ".join(names))), strict=True))
+
+    def lacks(self, needs: Alternatives) -> bool:
+        """Whether the page has certainly not what a selector needs."""
+        there = self._there
+        return bool(needs) and all(any(there.get(name) is False for name in names) for names in needs)
 
     def renew(self) -> None:
         """What it may cost and give begins anew: those who read it now are others."""
         self._room = MOST_TEXT
-        self.work = Work(self.document.size, self._most)
+        self.work = Work(self.document.size, self._most, self.document.core)
 
     def take(self, characters: int) -> None:
         """Values of so many characters are made of it. Raises `Spent` beyond what a page may give: elements within
@@ -174,7 +177,7 @@ class Parsed:
     @cached_property
     def json(self) -> list[Any]:
         """The JSON document that it is; nothing for any other."""
-        return list(read_json(self.markup)) if self.kind == "json" else []
+        return list(json_text.read(self.markup)) if self.kind == "json" else []
 
     @cached_property
     def metas(self) -> dict[str, list[str]]:
@@ -193,7 +196,7 @@ class Parsed:
         chosen = selector or _JSON_SCRIPTS
         if chosen not in self._scripts:
             nodes = self.node.css(chosen) if self.node is not None else []
-            values = (value for node in nodes[:MOST_SCRIPTS] for value in _in_script(self._source(node)))
+            values = (value for node in nodes[:MOST_SCRIPTS] for value in json_text.in_script(self._source(node)))
             self._scripts[chosen] = list(values)
         return self._scripts[chosen]
 
@@ -223,51 +226,6 @@ def without_scripts(markup: str) -> tuple[str, list[str]]:
 def _lower(character: str) -> str:
     """Lower case of ASCII, so that nothing moves."""
     return character.lower() if character.isascii() else character
-
-
-def _in_script(source: str) -> Iterator[Any]:
-    """The JSON of a script: all of it, or the first object or list that is assigned in it."""
-    is_json = False
-    for value in read_json(source):
-        is_json = True
-        yield value
-    if is_json:
-        return
-    for assigned in islice(_ASSIGNED.finditer(source), _ASSIGNMENTS):
-        try:
-            value, _ = _DECODER.raw_decode(source, assigned.end())
-        except (ValueError, RecursionError):
-            continue
-        yield bounded(value)
-        return
-
-
-def read_json(source: str) -> Iterator[Any]:
-    """The value of a JSON text, bounded; nothing for what is none. HTML's comment marks around it are no part of it."""
-    source = source.strip().removeprefix("<!--").removesuffix("-->").strip().removesuffix(";")
-    try:
-        value = _DECODER.decode(source)
-    except (ValueError, RecursionError):
-        return
-    yield bounded(value)
-
-
-def bounded(value: Any, deepest: int = DEEPEST, largest: int = LARGEST) -> Any:
-    """A JSON value without what is nested too deep, and without what comes after the ``largest``-th value."""
-    left = largest
-
-    def kept(value: Any, depth: int) -> Any:
-        nonlocal left
-        left -= 1
-        if isinstance(value, dict):
-            if depth == deepest:
-                return None
-            return {key: kept(below, depth + 1) for key, below in value.items() if left > 0}
-        if isinstance(value, list):
-            return None if depth == deepest else [kept(below, depth + 1) for below in value if left > 0]
-        return None if isinstance(value, float) and not math.isfinite(value) else value
-
-    return kept(value, 0)
 
 
 def element_of(node: LexborNode, work: Work | None = None) -> LxmlElement | None:

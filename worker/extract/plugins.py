@@ -7,17 +7,20 @@ All are found by entry points, or named as FILE.py:CLASS. docs/plugins.md has ex
 import importlib.util
 import sys
 import traceback
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint
 from itertools import islice
 from pathlib import Path
 from typing import Any, Final, Protocol, runtime_checkable
 
 from gregor.worker.base.errors import BadInput
+from gregor.worker.base.installed import entry_points
 from gregor.worker.base.printable import one_line
+from gregor.worker.extract import writing
 from gregor.worker.extract.judges import NO_JUDGES, Filter, Judges, PageFilter, Scorer, named
 from gregor.worker.extract.model import Drop, Item, Loss, has_value
+from gregor.worker.links.ordering.policy import OrderPolicy
 from gregor.worker.links.scope import Scope, ScopeRules
 from gregor.worker.read.document import Document
 from gregor.worker.read.processors import Processor
@@ -26,11 +29,12 @@ EXTRACTORS: Final = "gregor.extractors"
 PIPELINES: Final = "gregor.pipelines"
 FILTERS: Final = "gregor.filters"
 SCORERS: Final = "gregor.scorers"
+ORDERINGS: Final = "gregor.orderings"
 """The entry point groups, beside that of processors."""
-GROUPS: Final = (EXTRACTORS, PIPELINES, FILTERS, SCORERS)
+GROUPS: Final = (EXTRACTORS, PIPELINES, FILTERS, SCORERS, ORDERINGS)
 _NONE: Final = (
-    "it has extract(document), process(item), follow(link), keep(document, extract), score(link), or types and "
-    "process(document)"
+    "it has extract(document), process(item), follow(link), keep(document, extract), score(link), worth(link, page), "
+    "or types and process(document)"
 )
 MOST: Final = 10_000
 """Items that an extractor may make of one page."""
@@ -77,12 +81,12 @@ class LoadedExtractor:
             for fields in islice(self.extractor.extract(document), MOST):
                 if not isinstance(fields, Mapping):
                     raise TypeError("an item is no mapping of names to values")
-                item = Item(self.name, self.item, dict(fields))
+                item = Item(self.name, self.item, writing.plain(fields))
                 if missing := next((name for name in self.required if not has_value(item, name)), None):
                     losses.append(Loss(self.name, f"{missing} is missing", field=missing))
                 else:
                     items.append(item)
-        except Exception as error:  # noqa: BLE001 - code of others: what it cannot do costs its items
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - code of others: what it cannot do costs its items
             losses.append(Loss(self.name, f"the extractor failed: {type(error).__name__}"))
         return items, losses
 
@@ -100,11 +104,14 @@ class LoadedPipeline:
             passed = self.pipeline.process(item)
             if passed is None or isinstance(passed, Item):
                 reason = f"dropped by {self.name}"
+                if passed is not None:  # the same one may have got other values
+                    names = passed.rule.encode().decode(), passed.item.encode().decode()
+                    passed = Item(*names, writing.plain(passed.fields))
             else:
                 reason, passed = f"{self.name} gave no item but {type(passed).__name__}", None
         except Drop as drop:
             reason, passed = f"dropped by {self.name}: {one_line(str(drop), 200)}", None
-        except Exception as error:  # noqa: BLE001 - code of others: what it cannot do costs the item
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - code of others: what it cannot do costs the item
             reason, passed = f"{self.name} failed: {type(error).__name__}", None
         if passed is None:
             losses.append(Loss(item.rule, reason))
@@ -119,9 +126,11 @@ class Plugins:
     pipelines: tuple[LoadedPipeline, ...] = ()
     processors: tuple[tuple[str, Processor], ...] = ()
     judges: Judges = NO_JUDGES
+    given_policies: tuple[str, ...] = ()
+    """Policies of the order that files bring: whoever names a file wants what is in it."""
 
 
-def load(files: Iterable[str] = (), points: Iterable[EntryPoint] | None = None) -> Plugins:
+def load(files: Sequence[str] = (), points: Iterable[EntryPoint] | None = None) -> Plugins:
     """Those of ``files``, each FILE.py:CLASS, and of the entry points of all groups (None: of what is installed). One
     object may be several of them.
 
@@ -132,7 +141,7 @@ def load(files: Iterable[str] = (), points: Iterable[EntryPoint] | None = None) 
     made = [(point.name, _made(f"plug-in {point.name!r} ({point.value})", point.load)) for point in points]
     made += [(text, _from_file(text)) for text in files]
     for name, plugin in made:
-        if not isinstance(plugin, Processor | Extractor | Pipeline | Filter | PageFilter | Scorer):
+        if not isinstance(plugin, Processor | Extractor | Pipeline | Filter | PageFilter | Scorer | OrderPolicy):
             raise BadInput(f"plug-in {one_line(name)}: {type(plugin).__name__} is none: {_NONE}")
     processors = [(name, plugin) for name, plugin in made if _is_processor(plugin)]
     called = [(str(getattr(plugin, "name", type(plugin).__name__)), plugin) for _, plugin in made]
@@ -142,6 +151,9 @@ def load(files: Iterable[str] = (), points: Iterable[EntryPoint] | None = None) 
             named(((name, plugin) for name, plugin in called if isinstance(plugin, Filter)), "filters"),
             named(((name, plugin) for name, plugin in called if isinstance(plugin, PageFilter)), "filters"),
             named(((name, plugin) for name, plugin in called if isinstance(plugin, Scorer)), "scorers"),
+            named(
+                ((name, plugin) for name, plugin in called if isinstance(plugin, OrderPolicy)), "policies of the order"
+            ),
         )
     except ValueError as error:
         raise BadInput(str(error)) from None
@@ -150,7 +162,10 @@ def load(files: Iterable[str] = (), points: Iterable[EntryPoint] | None = None) 
         for _, plugin in made
         if isinstance(plugin, Pipeline) and not _is_processor(plugin)
     )
-    return Plugins(tuple(extractors.values()), tuple(pipelines), tuple(processors), judges)
+    given_policies = tuple(
+        name for name, plugin in called[len(called) - len(files) :] if isinstance(plugin, OrderPolicy)
+    )
+    return Plugins(tuple(extractors.values()), tuple(pipelines), tuple(processors), judges, given_policies)
 
 
 def _is_processor(plugin: object) -> bool:
@@ -192,12 +207,12 @@ def _made(what: str, loaded: Callable[[], Any], file: str = "") -> Any:
     try:
         plugin = loaded()
         return plugin() if isinstance(plugin, type) else plugin
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         reason = f"{type(error).__name__}: {one_line(str(error), 300)}"
         raise BadInput(f"{what}{_line(error, file)} cannot be loaded: {reason}") from error
 
 
-def _line(error: Exception, file: str) -> str:
+def _line(error: BaseException, file: str) -> str:
     """Where in the file it is."""
     if isinstance(error, SyntaxError) and error.lineno:
         return f", line {error.lineno}"

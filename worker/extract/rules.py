@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -13,6 +14,7 @@ from gregor.worker.extract.fields import FieldReader
 from gregor.worker.extract.links import LinkRule
 from gregor.worker.extract.located import Located, ValuePath, load
 from gregor.worker.extract.model import Rule, Source
+from gregor.worker.extract.needs import names_of
 from gregor.worker.links.scope import Scope, ScopeRules
 
 TOP: Final = ("item", "links", "test")
@@ -95,7 +97,8 @@ class RuleReader(FieldReader):
         item = self.word(table, place, "item") or schema or name
         when = self.choice(table, place, "when")
         id_fields = self._id(table, place, [member.name for member in fields])
-        return Rule(name, item, self.match(table, place), when, each, fields, schema, id_fields, _version(table))
+        rule = Rule(name, item, self.match(table, place), when, each, fields, schema, id_fields, _version(table))
+        return replace(rule, names=names_of(rule))
 
     def links(self, table: dict[str, Any], place: ValuePath) -> LinkRule:
         """A rule for links. Raises `BadInput`."""

@@ -15,6 +15,7 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
 
 from gregor.worker.extract import text
 from gregor.worker.extract.model import RuleFailed
+from gregor.worker.extract.needs import alternatives
 from gregor.worker.extract.page import PageFacts
 from gregor.worker.extract.schema_org import entities, follow
 from gregor.worker.extract.scopes import PagePart
@@ -47,6 +48,8 @@ class CssSelector:
         self._text = bool(pseudo and pseudo[2])
         self._below = bool(pseudo and pseudo[1])
         self._attribute = pseudo[3] if pseudo else None
+        self.needs = alternatives(self._selector)
+        """What must be in a page, unless that cannot be said."""
         if self._selector or pseudo is None:
             try:
                 _EMPTY.css(self._selector)
@@ -56,24 +59,28 @@ class CssSelector:
 
     def select(self, place: PagePart) -> Iterator[object]:
         """Elements, or texts."""
-        node = place.node
-        if node is None:
+        if (node := self._paid(place)) is None:
             return
-        place.pay()
         yield from islice(self._values(node, place.page.work), MOST)
 
     def first(self, place: PagePart) -> object:
         """What `select` gives first, in the shortest way, or `NOTHING`; None: only `select` can tell."""
-        node = place.node
-        if node is None:
+        if (node := self._paid(place)) is None:
             return NOTHING
-        place.pay()
         element = node.css_first(self._selector) if self._selector else node
         if element is None:
             return NOTHING
         if self._text:
             return None
         return element if self._attribute is None else text.attribute(element, self._attribute)
+
+    def _paid(self, place: PagePart) -> LexborNode | None:
+        """What is looked through, which the page has paid for; None where nothing can be chosen."""
+        node = place.node
+        if node is None or (place.part is None and place.page.lacks(self.needs)):
+            return None
+        place.pay()
+        return node
 
     def _values(self, node: LexborNode, work: Work) -> Iterator[object]:
         for element in self._elements(node, work):

@@ -8,6 +8,7 @@ from selectolax.lexbor import LexborNode
 
 from gregor.worker.extract.work import Work, unbounded
 from gregor.worker.read.html.collector import BLOCKS, HIDDEN
+from gregor.worker.read.native import Core
 from gregor.worker.read.white_space import collapse
 
 _MAX_CLIMB: Final = 16
@@ -44,6 +45,8 @@ def words(node: TreeNode, work: Work | None = None, *, single: bool = True) -> s
         if only is None or (only.tag == "-text" and only.next is None):
             text = only.text_content or "" if only is not None else ""
             work.walk(len(text))
+        elif work.core is not None:
+            return _natively(node, work, work.core, single)
         else:
             text = "".join(_of_node(node, work))
     elif isinstance(node.tag, str):
@@ -51,6 +54,14 @@ def words(node: TreeNode, work: Work | None = None, *, single: bool = True) -> s
     else:
         text = node.text or ""  # a comment or an instruction, which XPath can choose
     return collapse(text) if single else text
+
+
+def _natively(top: LexborNode, work: Work, core: Core, single: bool) -> str:
+    """The same as by `_of_node`."""
+    text, nodes, texts, characters = core.words_of(top.mem_id, single)
+    work.steps(_SEEN * nodes)
+    work.take_all(texts, characters)
+    return text
 
 
 def _of_node(top: LexborNode, work: Work) -> Iterator[str]:

@@ -8,7 +8,7 @@ from typing import Any, Final
 import ada_url
 
 from gregor.worker.base.errors import BadInput
-from gregor.worker.extract import dates, numbers, text
+from gregor.worker.extract import dates, json_text, numbers, text
 from gregor.worker.extract.model import FieldKind, FieldValue, KindName, NotOfType
 from gregor.worker.extract.page import Parsed
 from gregor.worker.extract.text import TreeNode
@@ -177,7 +177,7 @@ def _price(said: str, language: str) -> FieldValue:
 
     if len(said) > numbers.LONGEST:
         return None
-    price = Price.fromstring(said)
+    price = Price.fromstring(numbers.as_written_here(said))
     amount = numbers.decimal(price.amount_text or "", language) if price.amount_text else None
     if amount is None:
         return None
@@ -194,6 +194,4 @@ def _url(said: str, base: str) -> str | None:
 
 
 def _json(said: str) -> Any:
-    from gregor.worker.extract.page import read_json
-
-    return next(iter(read_json(said)), None)
+    return next(iter(json_text.read(said)), None)

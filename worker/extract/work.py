@@ -3,6 +3,7 @@
 from typing import Final
 
 from gregor.worker.extract.model import Spent
+from gregor.worker.read.native import Core
 
 MOST: Final = 250_000
 """Steps on one page: each about 2 µs, which is what a piece of text costs that is read."""
@@ -24,9 +25,11 @@ _TAKEN: Final = 32
 class Work:
     """What is left of it. Its methods raise `Spent` once nothing is."""
 
-    def __init__(self, size: float = 0, most: int = MOST) -> None:
-        """``size``: the bytes of the page; ``most``: the steps beside those that it allows for."""
+    def __init__(self, size: float = 0, most: int = MOST, core: Core | None = None) -> None:
+        """``size``: the bytes of the page; ``most``: the steps beside those that it allows for; ``core``: what does
+        some of it natively, at the same price."""
         self._left = most + size / _OWN
+        self.core = core
 
     def steps(self, steps: float) -> None:
         """So many steps are made."""
@@ -52,7 +55,11 @@ class Work:
 
     def take(self, characters: int) -> None:
         """A piece of text of that length is taken: a step of its own."""
-        self.steps(1 + characters / _TAKEN)
+        self.take_all(1, characters)
+
+    def take_all(self, pieces: int, characters: int) -> None:
+        """So many pieces of text are taken, of that length together."""
+        self.steps(pieces + characters / _TAKEN)
 
 
 def unbounded() -> Work:

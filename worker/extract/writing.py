@@ -3,23 +3,33 @@
 import csv
 import io
 import json
-from collections.abc import Iterable, Iterator
-from typing import Any, BinaryIO, Final
+import math
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
 import msgspec
 
+from gregor.worker.extract.json_text import DEEPEST
 from gregor.worker.extract.model import Item, Rule
-from gregor.worker.extract.page import PageFacts
+
+if TYPE_CHECKING:
+    from gregor.worker.extract.page import PageFacts  # heavy: every crawl writes items, few take any
 
 OURS: Final = ("_item", "_rule", "_url", "_fetched_at", "_language")
 """What stands before the fields of an item: whose it is, where and when it was found, and the language of its page."""
 MOST_COLUMNS: Final = 1000
 """Columns of a CSV: of entities the pages say what properties they have."""
-_RUN: Final = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
-"""What a cell begins with that Excel, LibreOffice or Sheets takes for a formula (OWASP, "CSV Injection")."""
+_RUN: Final = ("=", "+", "-", "@")
+"""What a cell begins with that Excel, LibreOffice or Sheets takes for a formula (OWASP, "CSV Injection"), also in their
+full-width and small forms."""
+_BREAKS: Final = ("\t", "\r", "\n")
+_UNSEEN: Final = re.compile(r"[\s\x00-\x1f\x7f-\xa0\xad\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]+")
+"""White space, controls and what has no width: what may be passed over before a formula."""
 
 
-def record(item: Item, facts: PageFacts) -> dict[str, Any]:
+def record(item: Item, facts: "PageFacts") -> dict[str, Any]:
     """An item as one flat object; names that begin with _ are ours."""
     return {
         "_item": item.item,
@@ -31,12 +41,40 @@ def record(item: Item, facts: PageFacts) -> dict[str, Any]:
     }
 
 
+def plain(fields: Mapping[Any, Any]) -> dict[str, Any]:
+    """What code of others made, as JSON has it: dates, for example, are texts then. Raises TypeError or ValueError for
+    what JSON cannot say, or nests too deep."""
+    if _deeper(fields, DEEPEST):
+        raise ValueError(f"its values are nested more than {DEEPEST} deep")
+    made: dict[str, Any] = json.loads(encode(dict(fields)))
+    return made
+
+
+def _deeper(value: object, levels: int) -> bool:
+    """Whether a value is nested in more levels."""
+    if isinstance(value, Mapping):
+        return levels == 0 or any(_deeper(below, levels - 1) for below in value.values())
+    if isinstance(value, list | tuple | set | frozenset):
+        return levels == 0 or any(_deeper(below, levels - 1) for below in value)
+    return False
+
+
 def encode(value: object) -> bytes:
     """One line of JSON, with its end. What Unicode has no character for is a question mark."""
     try:
         return msgspec.json.encode(value) + b"\n"
     except (UnicodeEncodeError, OverflowError):  # half a surrogate pair, a number beyond 64 bits
+        value = _finite(msgspec.to_builtins(value, str_keys=True))
         return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace") + b"\n"
+
+
+def _finite(value: Any) -> Any:
+    """A value without numbers that JSON has not: they are null, as msgspec has them."""
+    if isinstance(value, dict):
+        return {name: _finite(below) for name, below in value.items()}
+    if isinstance(value, list):
+        return [_finite(below) for below in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def columns(rules: Iterable[Rule]) -> list[str]:
@@ -96,7 +134,12 @@ def _cell(value: Any) -> object:
 
 def defused(text: str) -> str:
     """A text that a spreadsheet shows and does not run: an apostrophe goes before what would begin a formula."""
-    return f"'{text}" if text.lstrip(" ").startswith(_RUN) and not _is_number(text) else text
+    if text[:1].isalnum():  # most of them
+        return text
+    unseen = _UNSEEN.match(text)
+    begin = text[unseen.end() :] if unseen else text
+    runs = unicodedata.normalize("NFKC", begin[:1]) in _RUN or text.lstrip(" ").startswith(_BREAKS)
+    return f"'{text}" if runs and not _is_number(text) else text
 
 
 def _is_number(text: str) -> bool:
@@ -106,10 +149,13 @@ def _is_number(text: str) -> bool:
 
 
 def read_lines(lines: Iterable[bytes]) -> Iterator[dict[str, Any]]:
-    """The objects of JSON lines. Raises ValueError for what is none."""
-    for line in lines:
+    """The objects of JSON lines. Raises ValueError for what is none, with its line."""
+    for number, line in enumerate(lines, 1):
         if line.strip():
-            value = json.loads(line)
+            try:
+                value = json.loads(line)
+            except (ValueError, RecursionError):
+                raise ValueError(f"line {number} is no JSON") from None
             if not isinstance(value, dict):
-                raise ValueError("a line is no object")
+                raise ValueError(f"line {number} is no object")
             yield value

@@ -2,24 +2,24 @@
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Protocol
 
 import msgspec
 
 from gregor.schemas.messages import Page
-from gregor.worker.base.shortage import LocalShortage, Thrift
+from gregor.worker.base.shortage import LocalShortage, Thrift, pause
 from gregor.worker.borders.resolver import DnsFailure
 from gregor.worker.borders.transport import Limits, Permit, Request, Response, SocketAddress, Transport
 from gregor.worker.config.credentials import keeps_cookies
 from gregor.worker.config.settings import Config
-from gregor.worker.fetch.address_limit import AddressGate
+from gregor.worker.fetch.address_gate import AddressGate
 from gregor.worker.fetch.cookie_file import GivenCookie
 from gregor.worker.fetch.cookies import Cookies
-from gregor.worker.fetch.held import AddressBusy
 from gregor.worker.fetch.line_watch import LineWatch, NotingPermit
 from gregor.worker.fetch.names import NameLookups
 from gregor.worker.fetch.outcomes import Failed, Outcome, PortRefused, of_result
 from gregor.worker.fetch.ports import PortPolicy
-from gregor.worker.frontier.back_queue import QueueItem
+from gregor.worker.frontier.queue_item import QueueItem
 from gregor.worker.observe import tracing
 from gregor.worker.observe.logging import logs
 from gregor.worker.web.urls import Url, Urls
@@ -28,6 +28,13 @@ ACCEPT = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
 
 
 _LOG = logs("fetch")
+
+
+class TurnPermit(Permit, Protocol):
+    """The permit of a request of a host's turn."""
+
+    def goes_to(self, addresses: tuple[str, ...], delay: float) -> None:
+        """The request goes to one of these, ``delay`` seconds after the last one to each: told before it is sent."""
 
 
 class Fetcher:
@@ -47,10 +54,12 @@ class Fetcher:
         self._transport = transport
         self.names = names
         self.gate = gate
+        self._address_delay = gate.delay_of(config.delay)
+        delays = {override.host: override.delay for override in config.hosts if override.delay is not None}
+        self._address_delays = {host: gate.delay_of(delay) for host, delay in delays.items()}
         self.thrift = Thrift()
         self._ports = PortPolicy(config.allow_ports)
         self.line = LineWatch(config.failure_ttl or config.retry_pause, _now)
-        self._running = 0
         self._shortages_told: set[str] = set()  # shortages that a person was told of
         self._urls = urls
         self._authorizations = authorizations
@@ -90,7 +99,7 @@ class Fetcher:
     async def fetch(
         self,
         url: Url,
-        permit: Permit,
+        permit: TurnPermit,
         now: float,
         limits: Limits,
         conditions: tuple[tuple[str, str], ...] = (),
@@ -104,25 +113,19 @@ class Fetcher:
         if (refused := self.refused_port(url)) is not None:
             return refused, None
         self.line.ask()
-        self._running += 1
-        try:
-            result = await self._fetch(url, permit, now, limits, conditions)
-            if result[1] is not None:
-                self.thrift.went_well()
-                self.line.answered(url.host)
-            return result
-        except LocalShortage as lack:
-            self.thrift.lacks(self._running, _now())
-            self._tell(lack)
-            raise
-        finally:
-            self._running -= 1
+        result = await self._fetch(url, permit, now, limits, conditions)
+        if result[1] is not None:
+            self.thrift.went_well()
+            self.line.answered(url.host)
+        return result
 
-    def refused_port(self, url: Url) -> PortRefused | None:
-        """The outcome of a URL whose port is another protocol's."""
-        return PortRefused(url.port) if self._ports.refuses(url.port) else None
+    def lacks(self, lack: LocalShortage, visits: int, times: int) -> float:
+        """This machine lacks something that a visit needs, to ask for a page, to read it or to keep it: fewer run at
+        once for a while, and a person is told once. Gives the seconds for which the URL waits.
 
-    def _tell(self, lack: LocalShortage) -> None:
+        ``visits``: how many run now; ``times``: how often the URL met a shortage before.
+        """
+        self.thrift.lacks(visits, _now())
         if str(lack) not in self._shortages_told:
             self._shortages_told.add(str(lack))
             _LOG.warning(
@@ -130,11 +133,16 @@ class Fetcher:
                 lacks=str(lack),
                 at_once=self.thrift.most(self._config.concurrency),
             )
+        return pause(times)
+
+    def refused_port(self, url: Url) -> PortRefused | None:
+        """The outcome of a URL whose port is another protocol's."""
+        return PortRefused(url.port) if self._ports.refuses(url.port) else None
 
     async def _fetch(
         self,
         url: Url,
-        permit: Permit,
+        permit: TurnPermit,
         now: float,
         limits: Limits,
         conditions: tuple[tuple[str, str], ...],
@@ -151,8 +159,11 @@ class Fetcher:
             endpoints = answer.endpoints
             tracing.ended("dns")
         addresses = tuple(dict.fromkeys(endpoint.address for endpoint in endpoints))
-        if (busy := self.gate.enter(addresses)) is not None:
-            raise AddressBusy(busy, self.gate)
+        delay = self._address_delays.get(url.host, self._address_delay)
+        address_turn = await self.gate.enter(url.host, addresses, delay)
+        if address_turn is not None:
+            permit.goes_to(addresses, delay)
+        allowed = permit if address_turn is None else address_turn.permit(permit)
         try:
             request = Request(
                 url.href,
@@ -161,10 +172,13 @@ class Fetcher:
                 self._config.proxy or None,
                 self._config.insecure_tls,
             )
-            noted = NotingPermit(permit)
+            noted = NotingPermit(allowed)
             result = await self._transport.fetch(request, limits, noted)
         finally:
-            self.gate.leave(addresses)
+            if address_turn is not None:
+                address_turn.end()
+        if address_turn is not None and address_turn.late:
+            return Failed("connect", "no connection in time: its address is another worker's by now", host=True), None
         if isinstance(result, Response):
             tracing.exchanged(result)
             if self._cookies is not None:

@@ -2,7 +2,8 @@
 
 from collections.abc import Callable, Hashable
 
-from gregor.worker.fetch.address_limit import AddressGate
+from gregor.worker.fetch.address_state import AddressState
+from gregor.worker.frontier.revisit_share import VisitsAgain
 
 
 class TurnHeld(Exception):
@@ -16,18 +17,17 @@ class TurnHeld(Exception):
 
 
 class AddressBusy(TurnHeld):
-    """The address answers as many requests as it may. It may have room by other ways than the end of one."""
+    """An address has no room yet, or is another worker's."""
 
-    seconds = 1.0
-
-    def __init__(self, address: str, gate: AddressGate) -> None:
-        super().__init__(address)
-        self._address = address
-        self._gate = gate
+    def __init__(self, state: AddressState, host: str, seconds: float) -> None:
+        super().__init__(state.address)
+        self._state = state
+        self._host = host
+        self.seconds = seconds
 
     def call_when_over(self, who: Hashable, call: Callable[[], bool]) -> None:
         """See `TurnHeld.call_when_over`."""
-        self._gate.wait(self._address, who, call)
+        self._state.waiting[self._host] = call
 
 
 class NameAwaited(TurnHeld):
@@ -67,3 +67,16 @@ class InDoubt(TurnHeld):
 
     def call_when_over(self, who: Hashable, call: Callable[[], bool]) -> None:
         """The time alone ends it."""
+
+
+class RevisitHeld(TurnHeld):
+    """Visits of known pages had their share of the requests: this one waits until there is more of it."""
+
+    def __init__(self, again: VisitsAgain, seconds: float) -> None:
+        super().__init__("visits of known pages had their share")
+        self._again = again
+        self.seconds = seconds
+
+    def call_when_over(self, who: Hashable, call: Callable[[], bool]) -> None:
+        """See `TurnHeld.call_when_over`."""
+        self._again.hold(call)

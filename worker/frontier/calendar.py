@@ -63,6 +63,10 @@ class Calendar:
         """When (coordinator's time) the next bucket may be read."""
         return (self._buckets[0] + 1) * self._width if self._buckets else None
 
+    def is_next(self, bucket: int) -> bool:
+        """Whether it is the next one that may be read."""
+        return bool(self._buckets) and self._buckets[0] == bucket
+
     def due(self, now: float) -> int | None:
         """A bucket that is wholly past and not read, now being read."""
         if not self._buckets or (self._buckets[0] + 1) * self._width > now or self._buckets[0] in self._pending:

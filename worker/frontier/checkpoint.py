@@ -45,11 +45,18 @@ async def checkpoint(
     counts, domains = {name: count for name, count in partition.counts.items() if count}, partition.domain_pages.copy()
     partition.unkept += bool(counts)
     if cursor > record.cursor or (counts and (last or partition.unkept >= KEPT_EVERY or _budgeted(config, orders))):
-        budgets, cursor = orders.table("budget"), max(cursor, record.cursor)
+        budgets = orders.table("budget")
         by_domain = {name: pages for name, pages in added(record.domains, domains).items() if name in budgets}
         totals = added(record.counts, counts)
+        fields, refused = partition.fields.kept(), partition.refused()
         record = msgspec.structs.replace(
-            record, cursor=cursor, counts=totals, domains=by_domain, fields=partition.fields.kept()
+            record,
+            cursor=cursor,
+            counts=totals,
+            domains=by_domain,
+            fields=fields,
+            refused=refused,
+            topic=partition.topic(),
         )
         await effect(partial(store.put_partition, record, partition.stamp()))
         partition.counts.subtract(counts)  # only now: what is cut short is counted by the next one

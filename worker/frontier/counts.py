@@ -5,6 +5,7 @@ bytes count; "state fetched" and so on, of URLs by their rows; "status 200",
 of answers to pages; "error dns", of failed visits by cause.
 """
 
+import zlib
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
@@ -30,6 +31,14 @@ class CountsChange(NamedTuple):
 
 
 NO_CHANGE: Final = CountsChange()
+OPTED_OUT_RECORDS: Final = range(-8, 0)
+"""Numbers of records beside those of the partitions: they hold what hosts that opted out took away, since the owners of
+partitions alone write theirs."""
+
+
+def opted_out_record(host: str) -> int:
+    """That of what a host took away."""
+    return OPTED_OUT_RECORDS[zlib.crc32(host.encode()) % len(OPTED_OUT_RECORDS)]
 
 
 def change_of(before: Row | None, page: Page) -> CountsChange:
@@ -44,6 +53,31 @@ def change_of(before: Row | None, page: Page) -> CountsChange:
 def _counted(requisite: bool, status: int, size: int) -> CountsChange:
     ok = int(status == 200)
     return CountsChange(0, 0, size, 1, ok) if requisite else CountsChange(1, ok, size)
+
+
+def forgotten_counts(rows: Iterable[tuple[Row, Row]]) -> Counter[str]:
+    """What it changes that hosts opted out: rows as they were, and as they are kept, without their pages."""
+    counts: Counter[str] = Counter()
+    for before, kept in rows:
+        counts[STATE + before.state] -= 1
+        counts[STATE + kept.state] += 1
+        if before.page:
+            count_change(counts, _lost_with(before))
+    return counts
+
+
+def dropped_counts(row: Row) -> Counter[str]:
+    """What it changes that nothing is kept of a URL any more."""
+    counts: Counter[str] = Counter({STATE + row.state: -1})
+    if row.page:
+        count_change(counts, _lost_with(row))
+    return counts
+
+
+def _lost_with(row: Row) -> CountsChange:
+    """What it changes that the stored document of a row is none any more."""
+    counted = _counted(row.requisite, row.kept_status or row.status, row.kept_size)
+    return CountsChange(*(-size for size in counted))
 
 
 def became_page(row: Row) -> CountsChange:
@@ -69,6 +103,8 @@ def count_settled(counts: Counter[str], before: Row | None, after: Row, page: Pa
     if page is not None:
         count_change(counts, change_of(before, page))
         counts[f"{STATUS}{page.status}"] += 1
+    elif before is not None and before.page and not after.page:  # its host opted out
+        count_change(counts, _lost_with(before))
 
 
 def added(kept: Mapping[str, int], more: Mapping[str, int]) -> dict[str, int]:

@@ -5,8 +5,12 @@ from collections import deque
 from collections.abc import Callable
 from typing import Literal, TypeAlias
 
-from gregor.schemas.messages import HostRecord, RequestStart
-from gregor.worker.frontier.back_queue import OPEN_SLOT, BackQueue, FromBucket, Judge, open_to_all
+from gregor.schemas.messages import HostRecord
+from gregor.schemas.parts import RequestStart
+from gregor.worker.frontier.back_queue import BackQueue, Judge, open_to_all
+from gregor.worker.frontier.queue_item import OPEN_SLOT, FromBucket
+from gregor.worker.frontier.revisit_share import VisitsAgain, WaitingPages
+from gregor.worker.links.ordering.standings import Standings
 
 UNTOLD = 32
 """Requests of a host that wait for a row to be told in; most are told by the visit that made them."""
@@ -80,8 +84,8 @@ class Backlog:
 
     def wanted(self, queue: BackQueue, low: int) -> Stream | None:
         """The chunks to read from, of the first slot that has fewer than `low` items to visit; None while all have."""
-        for slot, stream in self._streams.items():
-            if stream.to_read and queue.waiting(slot) < low:
+        for slot, waiting in queue.next_slots(self._streams):
+            if waiting < low and (stream := self._streams[slot]).to_read:
                 return stream
         return None
 
@@ -124,10 +128,17 @@ class Host:
         "walks",
     )
 
-    def __init__(self, name: str, partition: int, judge: Judge = open_to_all) -> None:
+    def __init__(
+        self,
+        name: str,
+        partition: int,
+        judge: Judge = open_to_all,
+        standings: Standings | None = None,
+        pages: WaitingPages | None = None,
+    ) -> None:
         self.name = name
         self.partition = partition
-        self.queue = BackQueue(judge)
+        self.queue = BackQueue(judge, standings, VisitsAgain(pages) if pages is not None else None)
         self.record = HostRecord(host=name)
         self.record_read = False  # whether its record was read
         self.next_turn = 0.0

@@ -15,10 +15,10 @@ from gregor.worker.borders.log import FrontierRecord, Unreadable
 from gregor.worker.borders.services import Services
 from gregor.worker.config.credentials import keeps_cookies
 from gregor.worker.config.settings import Config
-from gregor.worker.frontier.back_queue import FromBucket, FromChunk, FromLog, QueueItem, TicketSource
-from gregor.worker.frontier.calendar import FAR_BUCKET, MOST_BUCKETS
+from gregor.worker.frontier.ahead import in_time
 from gregor.worker.frontier.host import Backlog, Host
 from gregor.worker.frontier.partition import MOST_FOLLOWERS, Partition
+from gregor.worker.frontier.queue_item import FromBucket, FromChunk, FromLog, QueueItem, TicketSource
 from gregor.worker.frontier.schedule import HostSchedule
 from gregor.worker.frontier.tickets import joined, may_return, may_shorten, ordered_by
 from gregor.worker.frontier.waiting import WaitingTickets
@@ -90,7 +90,7 @@ class Intake:
         """Read one batch of something. False when there is nothing to read, or no room for it."""
         if self._search:
             self._search = False
-            await self._find()
+            await self.waiting.find()
         if await self._read_bucket() or await self._pull_backlog() or await self._read_topic():
             return True
         self._stirred.rest()
@@ -158,7 +158,7 @@ class Intake:
 
     async def admit(self, priority: int, records: Sequence[FrontierRecord]) -> None:
         """Admit frontier records: live already, seen, into the back queue, or to waiting."""
-        partition, mark = self._partition, self._partition.marks[priority]
+        partition, mark, now = self._partition, self._partition.marks[priority], self._now()
         tickets: list[tuple[Ticket, FromLog]] = []
         for record in records:
             source = FromLog(priority, record.offset)
@@ -167,17 +167,20 @@ class Intake:
                 await self._bury(source, record.ticket)
             else:
                 mark.read(record.offset, record.ticket.identity)
-                tickets.append((record.ticket, source))
+                tickets.append((in_time(record.ticket, now), source))
         tickets = await self.waiting.recall(tickets)
         prints = [url_fingerprint(ticket.key) for ticket, _ in tickets]
         seen = await self._effect(lambda: self._seen.seen(prints)) if prints else []
         self._stats.seen.update("seen" if is_seen else "new" for is_seen in seen)
         shown = self._config.requisites or self._stats.total_requisites > 0  # of a run in which they were asked for
         overflow: list[tuple[Ticket, FromLog]] = []
-        for (ticket, source), is_seen in zip(tickets, seen, strict=True):
+        standings = partition.standings
+        for (ticket, source), is_seen, number in zip(tickets, seen, prints, strict=True):
             has_news = ticket.news != ticket.key or may_return(ticket, keeps_cookies(self._config))
             has_news = has_news or may_shorten(ticket, self._config.max_depth)
             has_news = has_news or (shown and not ticket.requisite)  # it may be known as a requisite only
+            if is_seen and standings is not None and ticket.kind == "new":  # it may wait outside memory
+                has_news = standings.lets_in(number, ticket.worth) or has_news
             if is_seen and ticket.kind == "new" and not has_news:  # what it tells is compared with the row at its turn
                 partition.finish([source])
             elif not self._enter(ticket, source):
@@ -195,6 +198,8 @@ class Intake:
             if isinstance(source, FromLog) and len(twin.followers) >= MOST_FOLLOWERS:
                 return False
             twin.followers.append(source)
+            if partition.standings is not None and ticket.worth is not None and isinstance(source, FromLog):
+                partition.standings.credit(url_fingerprint(ticket.key), ticket.worth)
             twin.ticket = joined(twin.ticket, ticket)
             return True
         host = partition.host(ticket.host)
@@ -202,10 +207,12 @@ class Intake:
             far = host.next_turn - self._monotonic() > FAR
             if far or not host.queue.takes(ticket, self._config.queue_size):
                 return False
+        best = host.queue.best
         partition.enter(ticket, source)
         if sooner := ticket.kind == "robots" and host.looks:  # it may itself be waiting for the answer to this
             host.next_turn = min(host.next_turn, self._monotonic())
-        if sooner or not host.ticketed:
+        better = self._schedule.worth is not None and host.queue.best > best
+        if sooner or better or not host.ticketed:
             self._schedule.see(partition, host)
         return True
 
@@ -245,7 +252,8 @@ class Intake:
     async def _read_bucket(self) -> bool:
         """Read a bucket of the calendar that is wholly past."""
         calendar = self._partition.calendar
-        if self._full() or (bucket := calendar.due(self._now())) is None:
+        crowded = self._partition.pages is not None and 2 * self._partition.revisits > self.capacity  # they may be held
+        if crowded or self._full() or (bucket := calendar.due(self._now())) is None:
             return False
         tickets = await self._effect(lambda: self._store.read_bucket(self._partition.id, bucket))
         calendar.opened(bucket, len(tickets))
@@ -270,15 +278,6 @@ class Intake:
             host.backlog = Backlog(chunks, self._partition.stamp)
         host.backlog.wakes.append(source)
         self.waiting.look_after(host)
-
-    async def _find(self) -> None:
-        """Know all that waits. What an earlier owner wrote in vain, as it seemed, may be there after the takeover."""
-        number, store = self._partition.id, self._store
-        self._partition.calendar.learn(await self._effect(lambda: store.buckets(number, 0, FAR_BUCKET, MOST_BUCKETS)))
-        for name in await self._effect(lambda: store.backlogs(number)):
-            host = self._partition.host(name)
-            if host.backlog is None:
-                await self.waiting.call_for(host)
 
     def finish(self, item: QueueItem, *, moved: bool = False) -> None:
         """A live ticket is finished, its followers with it. Calendar entries that followed one which ``moved`` to the

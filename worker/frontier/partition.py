@@ -5,24 +5,19 @@ It decides and remembers; what must survive is written by crawl.py and intake.py
 
 import math
 from collections import Counter, deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from gregor.schemas import messages
 from gregor.schemas.messages import PRIORITIES, Ticket
 from gregor.worker.borders.coordinator import Lease
 from gregor.worker.extract.drift import FieldShares
-from gregor.worker.frontier.back_queue import (
-    FromBucket,
-    FromChunk,
-    FromLog,
-    Judge,
-    QueueItem,
-    TicketSource,
-    open_to_all,
-)
+from gregor.worker.frontier.back_queue import Judge, open_to_all
 from gregor.worker.frontier.calendar import Calendar
 from gregor.worker.frontier.host import Host
+from gregor.worker.frontier.queue_item import FromBucket, FromChunk, FromLog, QueueItem, TicketSource
+from gregor.worker.frontier.revisit_share import WaitingPages, asks_again
 from gregor.worker.frontier.watermark import Watermark
+from gregor.worker.links.ordering.standings import Standings
 
 MOST_FOLLOWERS = 16
 FEW_HOSTS = 256
@@ -36,6 +31,8 @@ class Partition:
     def __init__(self, lease: Lease, committed: dict[int, int], ends: dict[int, int], calendar: Calendar) -> None:
         self.lease = lease
         self.judge: Judge = open_to_all  # how tickets stand in the back queues of hosts that are made from now on
+        self.standings: Standings | None = None  # what its URLs are worth, where a policy scores; for such hosts too
+        self.pages: WaitingPages | None = None  # where visits of known pages have a share of the requests
         self.id = lease.partition
         self.calendar = calendar
         self.hosts: dict[str, Host] = {}
@@ -49,11 +46,14 @@ class Partition:
         self.ends_at_takeover = ends
         self.load = dict.fromkeys(PRIORITIES, 0)  # tickets in memory by the topic they came from
         self.pulled = 0  # tickets in memory from calendar and backlogs
+        self.revisits = 0  # visits of known pages in memory
         self.hungry: deque[Host] = deque()  # hosts whose back queue runs low and whose backlog holds more
         self.finished_chunks: list[FromChunk] = []
         self.counts: Counter[str] = Counter()  # what `counts.py` names, and is not kept with the record yet
         self.unkept = 0  # checkpoints since there is something to keep of them
         self.domain_pages: Counter[str] = Counter()  # of stored pages by domain that has a budget, not kept either
+        self.refused: Callable[[], tuple[Ticket, ...]] = tuple  # links to endless names, as its record is to have them
+        self.topic: Callable[[], bytes] = bytes  # what was learnt of links, as its record is to have it
         self.fields = FieldShares()  # how often the fields of rules have values on its pages
         self._counter = 0
         self._most_hosts = FEW_HOSTS
@@ -67,7 +67,7 @@ class Partition:
         """A host in memory, made on first sight."""
         host = self.hosts.get(name)
         if host is None:
-            host = self.hosts[name] = Host(name, self.id, self.judge)
+            host = self.hosts[name] = Host(name, self.id, self.judge, self.standings, self.pages)
             host.alive = not self.closed
             host.last_page = self.forgotten  # it may be that one: a longer delay may come into force only now
         return host
@@ -80,7 +80,8 @@ class Partition:
             self.load[source.priority] += 1
         else:
             self.pulled += 1
-        item = QueueItem(ticket, source, inherited)
+        item = QueueItem(ticket, source, inherited, again=asks_again(ticket))
+        self.revisits += item.again
         self.live[ticket.identity] = item
         self.host(ticket.host).queue.put(item)
         return item
@@ -88,6 +89,7 @@ class Partition:
     def leave(self, item: QueueItem) -> None:
         """A ticket is no longer live; its sources are the caller's to finish."""
         self.live.pop(item.ticket.identity, None)
+        self.revisits -= item.again
         if isinstance(item.source, FromLog):
             self.load[item.source.priority] -= 1
         else:
@@ -121,6 +123,12 @@ class Partition:
         if host.backlog.empty:
             wakes, host.backlog = host.backlog.wakes, None
             self.finish(wakes)
+
+    def close(self) -> None:
+        """It is given up: no further turn of its hosts begins, nor of those that are found from now on."""
+        self.closed = True
+        if self.pages is not None:
+            self.pages.close()
 
     def forget_idle(self, now: float) -> None:
         """Drop the hosts from memory of which nothing is left to do. All are looked at, so it is done when their number

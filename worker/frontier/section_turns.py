@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from gregor.worker.links.shapes import shapes
+from gregor.worker.links.shapes import narrow, view
 
 TURN: Final = 64
 """A section has its turn after another one when so many more of its tickets wait as it is later: what grows sinks."""
@@ -24,24 +24,25 @@ class SectionTurns:
         """What had a place is taken."""
         self._served = max(self._served, place)
 
-    def place(self, section: str, target: str, waiting: int) -> int:
-        """The place of one more URL. ``waiting``: how many of its section do. The shapes of a section that wait share
-        its turns, the rarer the more of a shape wait: a row of pages need not wait for all of an endless space beside
-        it, and a section with many shapes has no more turns than another one."""
+    def place(self, section: str, target: str, waiting: int, often: int = 1) -> int:
+        """The place of one more URL. ``waiting``: how many of its section do; ``often``: its turns for each
+        of another one. The shapes of a section that wait share its turns, the rarer the more of a shape wait: a row of
+        pages need not wait for all of an endless space beside it, and a section with many shapes has no more turns than
+        another one."""
         lasts = self._last.setdefault(section, [])
         which = self._which(section, target)
         lasts += [0] * (which + 1 - len(lasts))
         ahead = max(0, lasts[which] - self._served)
         sharing = sum(last > self._served for last in lasts) + (ahead == 0)
         growth = min(waiting, ahead // TURN, MOST_GROWTH)
-        lasts[which] = self._served + ahead + (TURN + growth) * sharing
+        lasts[which] = self._served + ahead + (TURN + growth) * sharing // often
         if len(self._last) > MOST_SECTIONS:
             self._forget(section)
         return lasts[which]
 
     def _which(self, section: str, target: str) -> int:
-        names, own = shapes(target), self._shapes.setdefault(section, [])
-        name = names[0] if names else ""
+        own = self._shapes.setdefault(section, [])
+        name = view(target).frame or " ".join(narrow(target))
         if name in own:
             return own.index(name)
         if len(own) < MOST_SHAPES:

@@ -1,8 +1,9 @@
 """The recently-sent cache."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from gregor.schemas.messages import Ticket, url_fingerprint
+from gregor.worker.base.pieces import PIECE, InPieces, with_pauses
 
 
 class RecentlySent:
@@ -21,12 +22,28 @@ class RecentlySent:
         """Whether the URL of this fingerprint was published lately, and need not be for a link that is so deep."""
         return fingerprint in self._young or fingerprint in self._old
 
+    async def learn_all(self, tickets: Sequence[Ticket]) -> None:
+        """The same as `learn`, of any number."""
+        await with_pauses(self._learning(tickets))
+
+    def _learning(self, tickets: Sequence[Ticket]) -> InPieces[None]:
+        for start in range(0, len(tickets), PIECE):
+            if start:
+                yield
+            self.learn(tickets[start : start + PIECE])
+
     def learn(self, tickets: Iterable[Ticket]) -> None:
         """Tickets were published and acknowledged."""
         for ticket in tickets if self._most else ():
             self._young.update(map(url_fingerprint, _names(ticket)))
             if len(self._young) >= self._most:
                 self._old, self._young = self._young, set()
+
+    def forget(self, key: str) -> None:
+        """A URL is as if it had never been published."""
+        for half in (self._young, self._old):
+            half.discard(url_fingerprint(key))
+            half.discard(url_fingerprint(as_requisite(key)))
 
 
 def as_requisite(key: str) -> str:
@@ -62,3 +79,9 @@ class SentByDepth(RecentlySent):
                     self._near[fingerprint] = ticket.depth
             if len(self._near) >= self._most:
                 self._before, self._near = self._near, {}
+
+    def forget(self, key: str) -> None:
+        """A URL is as if it had never been published."""
+        for depths in (self._near, self._before):
+            depths.pop(url_fingerprint(key), None)
+            depths.pop(url_fingerprint(as_requisite(key)), None)

@@ -10,8 +10,8 @@ def is_stale(ticket: Ticket, row: Row | None) -> bool:
 
     An early ticket (its predecessor's settle was cut short) is valid.
     """
-    if row is None:
-        return False
+    if row is None or ticket.kind == "drop":  # which asks for no visit
+        return ticket.kind == "drop"
     if ticket.visit < row.visits:
         return True
     return ticket.visit == row.visits and row.state != "waiting" and ticket.kind not in ("revisit", "recrawl")

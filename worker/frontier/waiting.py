@@ -8,9 +8,10 @@ from gregor.worker.borders.effects import Effects
 from gregor.worker.borders.seen import SeenSet
 from gregor.worker.borders.store import Entry, PageStore
 from gregor.worker.config.settings import Config
-from gregor.worker.frontier.back_queue import FromLog
+from gregor.worker.frontier.calendar import FAR_BUCKET, MOST_BUCKETS
 from gregor.worker.frontier.host import Backlog, Host
 from gregor.worker.frontier.partition import Partition
+from gregor.worker.frontier.queue_item import FromLog
 from gregor.worker.frontier.tickets import revisit_asked
 from gregor.worker.links.tickets import waking
 
@@ -49,6 +50,9 @@ class WaitingTickets:
             await self._append(name, waiting)
         prints = [url_fingerprint(ticket.key) for ticket in tickets if ticket.kind == "new"]
         await self._effect(lambda: self._seen.mark(prints))
+        if (standings := self._partition.standings) is not None:
+            for ticket in tickets:
+                standings.waits(url_fingerprint(ticket.key), ticket.worth)
 
     async def _append(self, name: str, tickets: list[Ticket]) -> None:
         """Append to a host's backlog; the calendar names the host before its backlog holds anything."""
@@ -81,11 +85,19 @@ class WaitingTickets:
     async def appoint(self, ticket: Ticket, due: float) -> None:
         """Write a ticket into the calendar."""
         partition, store = self._partition, self._store
-        soonest = partition.calendar.next_due()
-        entry = Entry(partition.calendar.place(due, self._now()), ticket)
+        entry = self.place(ticket, due)
         await self._effect(lambda: store.put_entries(partition.id, [entry], partition.stamp()))
-        partition.calendar.placed(entry.bucket)
-        if partition.calendar.next_due() != soonest:  # sooner than what we sleep for
+        self.placed(entry)
+
+    def place(self, ticket: Ticket, due: float) -> Entry:
+        """The entry of a ticket, which is to be written; its bucket is not read before it is `placed`."""
+        return Entry(self._partition.calendar.place(due, self._now()), ticket)
+
+    def placed(self, entry: Entry) -> None:
+        """An entry is written: who sleeps until the next bucket may have to wake sooner."""
+        calendar = self._partition.calendar
+        calendar.placed(entry.bucket)
+        if calendar.is_next(entry.bucket):
             self._wake()
 
     async def postpone(self, ticket: Ticket) -> None:
@@ -118,6 +130,15 @@ class WaitingTickets:
             partition.calendar.placed(entry.bucket)
         partition.finish(source for _, source in asking)
         return [(ticket, source) for ticket, source in tickets if ticket.kind != "recrawl"]
+
+    async def find(self) -> None:
+        """Know all that waits. What an earlier owner wrote in vain, as it seemed, may be there after the takeover."""
+        number, store = self._partition.id, self._store
+        self._partition.calendar.learn(await self._effect(lambda: store.buckets(number, 0, FAR_BUCKET, MOST_BUCKETS)))
+        for name in await self._effect(lambda: store.backlogs(number)):
+            host = self._partition.host(name)
+            if host.backlog is None:
+                await self.call_for(host)
 
     async def chunks(self, name: str) -> list[int]:
         """The chunks of a host's backlog that an earlier owner left."""

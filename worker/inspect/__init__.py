@@ -1,4 +1,4 @@
-"""What is told of a crawl to people and programs: explain, report, audit, export, metrics, views of hosts.
+"""What is told of a crawl to people and programs: explain, report, audit, forecast, export, metrics, views of hosts.
 
 Reads by the Reader border and from a running worker; changes nothing.
 """

@@ -11,12 +11,12 @@ from typing import Final, Literal, TypeAlias
 
 import msgspec
 
-from gregor.schemas.messages import RequestStart, Row
-from gregor.schemas.parts import RobotsCopy
+from gregor.schemas.messages import Row
+from gregor.schemas.parts import RequestStart, RobotsCopy
 from gregor.worker.robots import file as robots_file
 from gregor.worker.robots.file import Robots
 
-ViolationKind: TypeAlias = Literal["disallowed", "unread", "stale", "too near"]
+ViolationKind: TypeAlias = Literal["disallowed", "unread", "stale", "too near", "crowded"]
 LISTED: Final = 1000
 """Violations that are listed; all are counted."""
 MARGINS: Final = 10
@@ -70,11 +70,13 @@ class Margin(msgspec.Struct, frozen=True):
 class Findings(msgspec.Struct):
     """What an audit found.
 
-    ``untold``: visits with an answer whose request is not on record (made by an older version, cut short by a crash,
-    or more than ten visits ago). ``unkept``: requests whose copy of robots.txt is not kept any more.
+    ``addresses``: those that several hosts share. ``untold``: visits with an answer whose request is not on record
+    (made by an older version, cut short by a crash, or more than ten visits ago). ``unkept``: requests whose copy of
+    robots.txt is not kept any more.
     """
 
     hosts: int = 0
+    addresses: int = 0
     requests: int = 0
     untold: int = 0
     unkept: int = 0
@@ -87,10 +89,18 @@ class Findings(msgspec.Struct):
         self.hosts += 1
         self.requests += host.requests
         self.unkept += host.unkept
-        self.violations.update(host.violations)
-        self.listed += host.listed[: LISTED - len(self.listed)]
+        self._add_violations(host)
         margins = self.margins if host.margin is None else [*self.margins, host.margin]
         self.margins = heapq.nsmallest(MARGINS, margins, key=lambda margin: margin.share)
+
+    def add_address(self, address: "AddressAudit") -> None:
+        """Count what the audit of an address found."""
+        self.addresses += len(address.hosts) > 1
+        self._add_violations(address)
+
+    def _add_violations(self, found: "_Audit") -> None:
+        self.violations.update(found.violations)
+        self.listed += found.listed[: LISTED - len(self.listed)]
 
 
 def requests_of(row: Row) -> list[AuditedRequest]:
@@ -108,15 +118,27 @@ def untold(row: Row) -> int:
     return silent + max(0, row.visits - len(row.attempts))
 
 
-class HostAudit:
+class _Audit:
+    """What is wrong with some requests."""
+
+    def __init__(self) -> None:
+        self.violations: Counter[str] = Counter()
+        self.listed: list[Violation] = []
+
+    def _violates(self, kind: ViolationKind, request: AuditedRequest, detail: str) -> None:
+        self.violations[kind] += 1
+        if len(self.listed) < LISTED:
+            self.listed.append(Violation(kind, request.host, _url(request), request.asked.at, detail))
+
+
+class HostAudit(_Audit):
     """The requests to one host, handed in by `add` in the order of their starts."""
 
     def __init__(self, agent: str) -> None:
         """``agent``: whose rules count where a copy of robots.txt does not say for whom it was read."""
+        super().__init__()
         self.requests = 0
         self.unkept = 0
-        self.violations: Counter[str] = Counter()
-        self.listed: list[Violation] = []
         self.margin: Margin | None = None
         self._agent = agent
         self._rules: dict[tuple[str, float], Robots] = {}
@@ -142,26 +164,26 @@ class HostAudit:
             margin = Margin(gap / delay, request.host, _url(request), request.asked.at, gap, delay)
             if self.margin is None or margin.share < self.margin.share:
                 self.margin = margin
-            if gap < delay - (_TOLERANCE if before.owner == request.owner else _CLOCKS):
-                self._add("too near", request, f"{gap:.3f} s after {_url(before)}, the delay was {delay:g} s")
+            if gap < delay - _tolerance(before, request):
+                self._violates("too near", request, f"{gap:.3f} s after {_url(before)}, the delay was {delay:g} s")
                 return
 
     def _judge_rules(self, request: AuditedRequest, copies: Sequence[RobotsCopy]) -> None:
         asked = request.asked
         if not asked.rules:
-            self._add("unread", request, "no robots.txt was read")
+            self._violates("unread", request, "no robots.txt was read")
             return
         if asked.at - asked.rules > _LONGEST_LIFE:
-            self._add("stale", request, f"its robots.txt was {asked.at - asked.rules:.0f} s old")
+            self._violates("stale", request, f"its robots.txt was {asked.at - asked.rules:.0f} s old")
         copy = next((other for other in reversed(copies) if other.since <= asked.rules <= other.until), None)
         if copy is None:
             self.unkept += 1
         elif copy.text is None:
-            self._add("disallowed", request, "robots.txt was unreachable")
+            self._violates("disallowed", request, "robots.txt was unreachable")
         else:
             decision = self._parsed(request.origin, copy, copy.text).decide(request.href)
             if not decision.allowed:
-                self._add("disallowed", request, f"robots.txt line {decision.line}: {decision.rule}")
+                self._violates("disallowed", request, f"robots.txt line {decision.line}: {decision.rule}")
 
     def _parsed(self, origin: str, copy: RobotsCopy, text: bytes) -> Robots:
         parsed = self._rules.get((origin, copy.since))
@@ -169,10 +191,35 @@ class HostAudit:
             parsed = self._rules[origin, copy.since] = robots_file.parse(text, copy.agent or self._agent)
         return parsed
 
-    def _add(self, kind: ViolationKind, request: AuditedRequest, detail: str) -> None:
-        self.violations[kind] += 1
-        if len(self.listed) < LISTED:
-            self.listed.append(Violation(kind, request.host, _url(request), request.asked.at, detail))
+
+class AddressAudit(_Audit):
+    """The requests that may have gone to one address, of all hosts, handed in by `add` in the order of their starts."""
+
+    def __init__(self, address: str) -> None:
+        super().__init__()
+        self.hosts: set[str] = set()
+        self._address = address
+        self._last: AuditedRequest | None = None
+
+    def add(self, request: AuditedRequest) -> None:
+        """Judge the next request."""
+        before, asked = self._last, request.asked
+        if before == request:
+            return  # told by two versions of one row
+        if len(self.hosts) < 2:  # whether they are several is all that is told
+            self.hosts.add(request.host)
+        self._last = request
+        if before is None:
+            return
+        gap = asked.at - before.asked.at
+        if gap < asked.address_delay - _tolerance(before, request):
+            detail = f"{gap:.3f} s after {_url(before)} at {self._address}, its delay was {asked.address_delay:g} s"
+            self._violates("crowded", request, detail)
+
+
+def _tolerance(before: AuditedRequest, request: AuditedRequest) -> float:
+    """How far the clocks that timed two requests may be apart."""
+    return _TOLERANCE if before.owner == request.owner else _CLOCKS
 
 
 def _url(request: AuditedRequest) -> str:

@@ -5,9 +5,10 @@ from typing import Final, Literal, get_args
 
 import msgspec
 
-from gregor.schemas.messages import KEPT, Attempt, Page, Row
+from gregor.schemas.messages import KEPT, STILL_THERE, Attempt, Page, Row
+from gregor.worker.base.streams import in_order
 from gregor.worker.borders.reader import Reader
-from gregor.worker.inspect.selection import there_since, undamaged
+from gregor.worker.inspect.versions import there_since, undamaged
 
 Kind = Literal["new", "changed", "gone"]
 KINDS: Final = get_args(Kind)
@@ -34,16 +35,21 @@ async def changes(reader: Reader, since: float, host: str | None = None) -> Asyn
     A page that came and went meanwhile is neither, and what only other pages show (requisites) is no page. The listener
     of the reader hears of damage.
     """
-    async for row in reader.rows(None, host):
-        if row.page and not row.requisite and (change := await _change(reader, row, since)) is not None:
+
+    def asked_since(row: Row) -> bool:
+        return bool(row.page and not row.requisite and row.attempts and row.attempts[-1].at >= since)
+
+    rows = (row async for row in reader.rows(None, host) if asked_since(row))
+    async for change in in_order(rows, lambda row: change_of(reader, row, since)):
+        if change is not None:
             yield change
 
 
-async def _change(reader: Reader, row: Row, since: float) -> PageChange | None:
-    if not row.attempts or row.attempts[-1].at < since:
-        return None  # not asked for since then
-    newest = await undamaged(reader, reader.page(row.key))
-    if newest is None:
+async def change_of(reader: Reader, row: Row, since: float, newest: Page | None = None) -> PageChange | None:
+    """What became of a page since a moment (unix seconds), None if nothing did; ``newest``: its version that is asked
+    about, where that is read already."""
+    newest = newest or await undamaged(reader, reader.page(row.key))
+    if newest is None or not row.attempts:
         return None
     at = there_since(newest, row)
     before = newest if at < since else await _version_at(reader, row, newest.visit, since)
@@ -53,6 +59,14 @@ async def _change(reader: Reader, row: Row, since: float) -> PageChange | None:
     if before is None or _was_gone(row, since):
         return PageChange("new", at if before is None else row.attempts[-1].at, row, newest, version)
     return None if _same(before, newest) else PageChange("changed", at, row, newest, version)
+
+
+async def came_again(reader: Reader, row: Row, page: Page, since: float) -> bool:
+    """Whether a document that came since a moment (unix seconds) is byte for byte the one that was there then."""
+    if page.visit == 1 or not page.body or _was_gone(row, since):
+        return False
+    before = await _version_at(reader, row, page.visit, since)
+    return before is not None and (before.body, before.state) == (page.body, page.state)
 
 
 async def _version_at(reader: Reader, row: Row, newest: int, since: float) -> Page | None:
@@ -77,7 +91,7 @@ def _went(row: Row) -> float | None:
 
     What failed for a while in between is passed over: the first answer that was final counts.
     """
-    if row.state in KEPT or row.state == "waiting":
+    if row.state in STILL_THERE:
         return None
     at = row.attempts[-1].at
     for attempt in reversed(row.attempts):

@@ -17,7 +17,8 @@ from gregor.worker.web.urls import Urls
 
 T = TypeVar("T")
 MendKind: TypeAlias = Literal["", "drop", "rebuild", "ask again", "fetch again", "mark", "right", "index"]
-_NAMED: Final = 10_000
+_NAMED: Final = 100_000
+"""Of each kind of what is missing, in one look: their numbers are in memory meanwhile."""
 _LOOKED_FOR: Final = 200
 _CACHED: Final = 200_000
 
@@ -42,11 +43,15 @@ CheckProgress: TypeAlias = Callable[[str, int], None]
 
 
 class StockCheck:
-    """One look through a stock; ``urls`` writes URLs as the crawl does."""
+    """One look through a stock; ``urls`` writes URLs as the crawl does; ``drops``: stale URLs are dropped, so that
+    where a link leads need not be known."""
 
-    def __init__(self, stock: Stock, urls: Urls, new_sets: NewSets, progress: CheckProgress) -> None:
+    def __init__(
+        self, stock: Stock, urls: Urls, new_sets: NewSets, progress: CheckProgress, *, drops: bool = False
+    ) -> None:
         self._stock = stock
         self._urls = urls
+        self._drops = drops
         self._fingerprint = lru_cache(maxsize=_CACHED)(self._fingerprint_of)
         self._looked = 0
         self._progress = progress
@@ -57,6 +62,8 @@ class StockCheck:
         self._needing = new_sets()  # rows that wait | tickets
         self._planned = new_sets()  # rows that are to be visited again | tickets
         self.counts: dict[str, int] = {}
+        self.unnamed = 0
+        """What seems to be missing beyond what was named: the next look finds it, once the others are mended."""
 
     async def findings(self) -> AsyncIterator[StockFinding]:
         """All that is wrong."""
@@ -94,8 +101,9 @@ class StockCheck:
             self._bodies.left(named)
             self._orphans.right(named)
             self._sent.left([url_fingerprint(page.key) for page in pages])
+            linking = [] if self._drops else pages
             self._sent.left(
-                [number for page in pages for number in map(self._fingerprint, _sent_links(page)) if number]
+                [number for page in linking for number in map(self._fingerprint, _sent_links(page)) if number]
             )
 
     async def _body_files(self) -> AsyncIterator[StockFinding]:
@@ -150,8 +158,7 @@ class StockCheck:
     # What is missing, by its name
 
     async def _name_in_pages(self) -> AsyncIterator[StockFinding]:
-        bodies, missing = self._bodies.only_left(_NAMED)
-        lost, lost_count = self._sent.only_left(_NAMED)
+        bodies, lost = self._only_left(self._bodies), self._only_left(self._sent)
         if not bodies and not lost:
             return
         async for batch in self._stock.pages():
@@ -162,9 +169,12 @@ class StockCheck:
                     yield StockFinding(("pages", page.key, page.visit), why, "fetch again", page.key, page.visit)
                 async for finding in self._lost(page, lost):
                     yield finding
-        for more, what in ((missing - _NAMED, "bodies"), (lost_count - _NAMED, "URLs")):
-            if more > 0:
-                yield StockFinding((what,), f"{more} more are missing: mend these, then check again")
+
+    def _only_left(self, sets: Sets) -> set[int]:
+        """What is in the left of two sets alone, `_NAMED` at most."""
+        numbers, count = sets.only_left(_NAMED)
+        self.unnamed += count - len(numbers)
+        return numbers
 
     async def _lost(self, page: Page, lost: set[int]) -> AsyncIterator[StockFinding]:
         """The page's URL and those of its links that nothing is known of."""
@@ -196,9 +206,7 @@ class StockCheck:
         return 0 if url is None else url_fingerprint(url.key)
 
     async def _name_in_rows(self) -> AsyncIterator[StockFinding]:
-        versions, _ = self._versions.only_left(_NAMED)
-        needing, _ = self._needing.only_left(_NAMED)
-        planned, _ = self._planned.only_left(_NAMED)
+        versions, needing, planned = map(self._only_left, (self._versions, self._needing, self._planned))
         if not (versions or needing or planned):
             return
         async for batch in self._stock.rows():
@@ -225,12 +233,14 @@ class StockCheck:
 
     async def _unnamed_bodies(self) -> AsyncIterator[StockFinding]:
         """A body is stored before its page: after a crash it may stay alone, which wastes its room."""
-        orphans, _ = self._orphans.only_left(_NAMED)
+        orphans = self._only_left(self._orphans)
         if not orphans:
             return
         async for batch in self._stock.bodies():
-            for kept in batch:
-                if kept.value is not None and _body(kept.value) in orphans:
+            alone = [kept for kept in batch if kept.value is not None and _body(kept.value) in orphans]
+            loose = await self._stock.loose([kept.value for kept in alone if kept.value is not None])
+            for kept in alone:
+                if kept.value not in loose:
                     yield StockFinding(kept.place, "no stored page names it: it only takes room", "drop")
 
 

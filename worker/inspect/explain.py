@@ -7,11 +7,12 @@ from gregor.schemas.messages import KEPT, HostRecord, RobotsRecord
 from gregor.worker.borders.reader import Reader, Waiting
 from gregor.worker.config.settings import Config
 from gregor.worker.fetch.ports import PortPolicy, refusal
-from gregor.worker.inspect.selection import undamaged
 from gregor.worker.inspect.url_record import href_of
+from gregor.worker.inspect.versions import undamaged
 from gregor.worker.links.scope import OutOfScope, Scope
 from gregor.worker.robots import file as robots_file
 from gregor.worker.robots.copies import in_force
+from gregor.worker.settle.staleness import stale_since
 from gregor.worker.web.urls import Url, Urls, robots_url
 
 SENT = "sent"
@@ -63,6 +64,14 @@ class Explanation(Struct, kw_only=True):
     discovered_via: str | None = None
     discovered_as: str | None = None
     depth: int | None = None
+    worth: float | None = None
+    """What links to it had brought when its turn came, or its ticket says while it waits, where a policy scores."""
+    worth_by: str | None = None
+    """The policy that scores."""
+    relevance: float | None = None
+    """Of its page, for the topic of the crawl."""
+    relevance_of_source: float | None = None
+    """Of the page that it was found on: what its links inherit."""
     weighed: str | None = None
     """What gave its link another front queue than that of its depth: a rule of links, or scorers with their score."""
     label: str | None = None
@@ -76,6 +85,8 @@ class Explanation(Struct, kw_only=True):
     owner: str | None = None
     waiting: list[WaitingView] = []
     next_due: str | None = None
+    dropped_after: str | None = None
+    """When nothing more is kept of it, if it is not visited before (`stale_after`)."""
     host_not_before: str | None = None
     host_failures: int = 0
     host_cause: str | None = None
@@ -90,7 +101,7 @@ async def explain(
     """Gather it; ``mentions`` is how many pages that link to the URL are looked for, when the crawl has no row of it
     (that reads all stored pages); ``now`` is unix seconds."""
     explanation = Explanation(url=url.href, key=url.key, host=url.host)
-    await _settled(reader, explanation)
+    await _settled(reader, explanation, config)
     waiting = await reader.find(url.key, url.host)
     _waiting(explanation, waiting)
     host = await undamaged(reader, reader.host(url.host))
@@ -104,6 +115,7 @@ async def explain(
     explanation.scope = RuleView(not isinstance(verdict, OutOfScope), verdict.rule)
     if explanation.scope.allows and PortPolicy(config.allow_ports).refuses(url.port):
         explanation.scope = RuleView(False, refusal(url.port))
+    explanation.worth_by = config.ordering if explanation.worth is not None else None
     explanation.weighed = await _weighed(reader, urls, explanation)
     if explanation.state is None and mentions:
         explanation.mentions = await _mentions(reader, urls, url, mentions)
@@ -112,7 +124,7 @@ async def explain(
     return explanation
 
 
-async def _settled(reader: Reader, explanation: Explanation) -> None:
+async def _settled(reader: Reader, explanation: Explanation, config: Config) -> None:
     row = await undamaged(reader, reader.row(explanation.key))
     if row is None:
         return
@@ -120,14 +132,14 @@ async def _settled(reader: Reader, explanation: Explanation) -> None:
     explanation.outcome, explanation.rule = row.outcome or None, row.rule or None
     explanation.depth, explanation.label = row.depth, row.label or None
     explanation.discovered_via, explanation.discovered_as = row.via or None, row.link
-    explanation.requisite = row.requisite
+    explanation.requisite, explanation.worth = row.requisite, row.worth
     explanation.first_seen = rfc3339(row.first_seen) if row.first_seen else None
     explanation.redirected_to = row.target or None
     page = await undamaged(reader, reader.page(row.key)) if row.state in KEPT else None
     if page is not None:
         explanation.duplicate_of = await href_of(reader, page.duplicate_of)
         explanation.near_duplicate_of = await href_of(reader, page.near_duplicate_of)
-        explanation.unread = page.unread or None
+        explanation.unread, explanation.relevance = page.unread or None, page.relevance
     explanation.attempts = [
         AttemptView(
             rfc3339(attempt.at), attempt.outcome, attempt.status or None, attempt.elapsed, attempt.owner or None
@@ -136,6 +148,9 @@ async def _settled(reader: Reader, explanation: Explanation) -> None:
     ]
     explanation.owner = next((attempt.owner for attempt in reversed(row.attempts) if attempt.owner), None)
     explanation.next_due = rfc3339(row.due) if row.due else None
+    since = stale_since(row, visits_again=config.revisit is not None)
+    if config.stale_after is not None and since is not None:
+        explanation.dropped_after = rfc3339(since + config.stale_after)
 
 
 def _waiting(explanation: Explanation, waiting: list[Waiting]) -> None:
@@ -149,7 +164,7 @@ def _waiting(explanation: Explanation, waiting: list[Waiting]) -> None:
         ticket = waiting[0].ticket
         explanation.state, explanation.depth, explanation.label = "waiting", ticket.depth, ticket.label or None
         explanation.discovered_via, explanation.discovered_as = ticket.via or None, ticket.link
-        explanation.requisite = ticket.requisite
+        explanation.requisite, explanation.worth = ticket.requisite, ticket.worth
 
 
 def _host(found: Explanation, host: HostRecord) -> None:
@@ -180,6 +195,7 @@ async def _weighed(reader: Reader, urls: Urls, explanation: Explanation) -> str 
     if explanation.discovered_via is None:
         return None
     page = await undamaged(reader, reader.page(explanation.discovered_via))
+    explanation.relevance_of_source = page.relevance if page is not None else None
     for link in page.links if page is not None else ():
         if link.by and _key(urls, link.url) == explanation.key:
             return f"front queue {link.priority} by {link.by}"

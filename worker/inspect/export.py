@@ -2,22 +2,28 @@
 
 import io
 from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import nullcontext
 from functools import partial
 from itertools import pairwise
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO, Final, NamedTuple
 
 from gregor.schemas.messages import Page, RobotsRecord, Row, url_fingerprint
 from gregor.schemas.parts import RobotsCopy
 from gregor.worker.archives.segments import Output
 from gregor.worker.archives.warc import WarcRecord, size_of
 from gregor.worker.base.streams import in_order
+from gregor.worker.borders.errors import Damaged
 from gregor.worker.borders.reader import WHOLE, Part, Reader
 from gregor.worker.extract import markdown as as_markdown
 from gregor.worker.extract.page import of_stored
 from gregor.worker.inspect import selection, url_record, warc_records
 from gregor.worker.inspect.selection import EVERYTHING, Selection
+from gregor.worker.inspect.versions import undamaged
 from gregor.worker.inspect.warc_records import Original, WarcAnswer
 from gregor.worker.web import heads
+
+_BATCHES: Final = 2
+"""Batches of pages, with their bodies, that are read ahead: one is asked for while another is written."""
 
 
 async def jsonl(
@@ -32,8 +38,25 @@ async def jsonl(
 ) -> int:
     """Stored pages, or those of a part, with text and links, one object a line; returns how many. On demand with
     ``body`` (base64), ``headers`` and ``markdown``."""
+    count = 0
+    async for _, encoded in json_lines(reader, wanted, part, body=body, headers=headers, markdown=markdown):
+        file.write(encoded)
+        count += 1
+    return count
 
-    async def line(pair: tuple[Page, Row | None]) -> bytes:
+
+async def json_lines(
+    reader: Reader,
+    wanted: Selection,
+    part: Part,
+    *,
+    body: bool = False,
+    headers: bool = False,
+    markdown: bool = False,
+) -> AsyncIterator[tuple[Page, bytes]]:
+    """The lines of `jsonl`, each with its page."""
+
+    async def line(pair: tuple[Page, Row | None]) -> tuple[Page, bytes]:
         page, row = pair
         if page.body and (opened := await url_record.body_of(reader, page, page.body)) is not None:
             opened[0].close()  # whoever is told its sha256 may rely on it
@@ -42,13 +65,10 @@ async def jsonl(
         if markdown:
             content = await url_record.read_body(reader, page)
             record.markdown = None if content is None else as_markdown.of_page(of_stored(page, content))
-        return url_record.encode(record) + b"\n"
+        return page, url_record.encode(record) + b"\n"
 
-    count = 0
-    async for encoded in in_order(selection.pages(reader, wanted, part), line):
-        file.write(encoded)
-        count += 1
-    return count
+    async for made in in_order(selection.pages(reader, wanted, part), line):
+        yield made
 
 
 async def warc(
@@ -64,12 +84,13 @@ async def warc(
     ``on_page`` hears of each version that is a response of its own. Credentials and cookies of requests are masked.
     """
     count = 0
-    versions = selection.pages(reader, wanted, part, versions=True, rows=False)
-    async for stored in in_order(versions, partial(_stored, reader)):
-        _write_page(output, stored)
-        if stored.original is None:
-            on_page(stored.page)
-        count += 1
+    versions = selection.batches(reader, wanted, part, versions=True, rows=False)
+    async for batch in in_order(versions, partial(_all_stored, reader), _BATCHES):
+        for stored in batch:
+            _write_page(output, stored)
+            if stored.original is None:
+                on_page(stored.page)
+        count += len(batch)
     async for records in in_order(_with_answers(reader, wanted, part), partial(_answers, reader)):
         for record in records:
             output.write(record)
@@ -87,13 +108,43 @@ class _Stored(NamedTuple):
     """A page with what of it is read apart: its body (``decoded``: not as received), and whose copy it is."""
 
     page: Page
-    payload: BinaryIO
+    payload: BinaryIO | bytes
     decoded: bool
     original: Original | None
 
 
-async def _stored(reader: Reader, wanted: tuple[Page, Row | None]) -> _Stored:
-    page, _ = wanted
+async def _all_stored(reader: Reader, wanted: list[tuple[Page, Row | None]]) -> list[_Stored]:
+    """Small bodies are asked for together: a question and a task for each would cost as much as what they bring."""
+    pages = [page for page, _ in wanted]
+    small = await _small_bodies(reader, [name for page in pages if (name := page.wire or page.body)])
+    at_once = [_stored_with(page, small) for page in pages]
+
+    async def others() -> AsyncIterator[Page]:
+        for page, stored in zip(pages, at_once, strict=True):
+            if stored is None:
+                yield page
+
+    asked = iter([stored async for stored in in_order(others(), partial(_stored, reader))])
+    return [next(asked) if stored is None else stored for stored in at_once]
+
+
+async def _small_bodies(reader: Reader, names: list[str]) -> dict[str, bytes]:
+    try:
+        return await reader.small_bodies(names)
+    except Damaged:  # each that is asked for alone tells of itself
+        return {}
+
+
+def _stored_with(page: Page, small: dict[str, bytes]) -> _Stored | None:
+    """All that there is of a page, if nothing is to be asked any more."""
+    name = page.wire or page.body
+    payload = small.get(name) if name else b""
+    if payload is None or page.duplicate_of:
+        return None
+    return _Stored(page, payload, decoded=False, original=None)
+
+
+async def _stored(reader: Reader, page: Page) -> _Stored:
     payload, decoded, there = await _payload(reader, page)
     first = await _first(reader, page) if there else None
     return _Stored(page, payload, decoded, warc_records.original(first, payload) if first is not None else None)
@@ -101,14 +152,15 @@ async def _stored(reader: Reader, wanted: tuple[Page, Row | None]) -> _Stored:
 
 def _write_page(output: Output, stored: _Stored) -> None:
     page, payload, decoded, original = stored
-    with payload:
+    with payload if not isinstance(payload, bytes) else nullcontext():
         answer = warc_records.of_page(page)
         if original is not None:
             record = warc_records.copy(answer, original, decoded=decoded)
         else:
-            lost = page.size > 0 == size_of(payload)
-            answer = answer._replace(truncated=page.truncated or ("unspecified" if lost else ""))
-            record = warc_records.response(answer, payload, decoded=decoded)
+            size = len(payload) if isinstance(payload, bytes) else size_of(payload)
+            if page.size > 0 == size and not page.truncated:
+                answer = answer._replace(truncated="unspecified")
+            record = warc_records.response(answer, payload, decoded=decoded, size=size)
         output.write(record, warc_records.request(page, answer, record))
 
 
@@ -124,7 +176,7 @@ async def _payload(reader: Reader, page: Page) -> tuple[BinaryIO, bool, bool]:
 
 async def _first(reader: Reader, page: Page) -> Page | None:
     """The page of which this one is a copy, byte for byte as received; a copy of the text only is no revisit."""
-    first = await selection.undamaged(reader, reader.page(page.duplicate_of)) if page.duplicate_of else None
+    first = await undamaged(reader, reader.page(page.duplicate_of)) if page.duplicate_of else None
     if first is None or (first.wire or first.body) != (page.wire or page.body):
         return None
     return first
@@ -133,9 +185,9 @@ async def _first(reader: Reader, page: Page) -> Page | None:
 async def _with_answers(reader: Reader, wanted: Selection, part: Part) -> AsyncIterator[Row]:
     """The rows that are wanted and remember an answer of which no page was made."""
     async for row in reader.rows(wanted.state, wanted.host):
-        if not wanted.takes(row, None):
+        if not any(attempt.answer for attempt in row.attempts) or url_fingerprint(row.key) % part.parts != part.number:
             continue
-        if any(attempt.answer for attempt in row.attempts) and url_fingerprint(row.key) % part.parts == part.number:
+        if await selection.chosen(reader, wanted, row, None):
             yield row
 
 
@@ -161,7 +213,7 @@ async def _answers(reader: Reader, row: Row) -> list[WarcRecord]:
 
 async def _held(reader: Reader, row: Row, visit: int) -> Original | None:
     """The version of a page that a 304 was about."""
-    page = await selection.undamaged(reader, reader.page(row.key, visit)) if visit else None
+    page = await undamaged(reader, reader.page(row.key, visit)) if visit else None
     if page is None:
         return None
     payload, _, there = await _payload(reader, page)

@@ -23,7 +23,7 @@ INDEX_METRICS: Final = (
            "What the index has not taken in: changes of the whole crawl, and what index workers told each other.",
            lambda look: [((kind,), look.behind.get(kind, 0)) for kind in BEHIND], {"kind": ", ".join(BEHIND)}),
     Metric("gregor_index_behind_seconds", "gauge",
-           "How old what the process took in last is, while the index is behind the crawl; 0 while it is not.",
+           "How old what the process took in last is, of its partitions in which there is more; 0 where there is none.",
            lambda look: [((), look.seconds_behind)]),
     Metric("gregor_index_step_seconds", "histogram",
            "Time of a step: what is new is read, documents are made of it, and their writes acknowledged.",

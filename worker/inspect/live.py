@@ -5,12 +5,12 @@ import contextlib
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Final, TextIO, TypeVar
 
+from gregor.worker.base.amounts import count, duration, size
 from gregor.worker.base.errors import speaks_json, spoken
 from gregor.worker.base.printable import one_line
 from gregor.worker.config.settings import Config
-from gregor.worker.inspect.outlook import Remaining, time_left
+from gregor.worker.inspect.outlook import Remaining, span_left
 from gregor.worker.inspect.rates import Meter, Rates
-from gregor.worker.inspect.report import count, duration, size
 from gregor.worker.observe.stats import Stats
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def _waiting(stats: Stats) -> int:
 
 def _left(stats: Stats, rates: Rates, elapsed: float, config: Config) -> str:
     """How long it may still take, by the rates of now: to the budget that is spent first, or until what waits in memory
-    is done, which may bring more."""
+    is done, with what that will bring as it looks."""
     remaining = Remaining(
         stats.queued,
         stats.slowest,
@@ -39,8 +39,9 @@ def _left(stats: Stats, rates: Rates, elapsed: float, config: Config) -> str:
         None if config.max_bytes is None else config.max_bytes - stats.total_bytes,
         None if config.max_time is None else config.max_time - elapsed,
     )
-    left = time_left(remaining, rates) if stats.queued or stats.pages else None
-    return "" if left is None else f" (about {duration(left)} to the end)"
+    stats.course.add(stats.visited, stats.visited + stats.queued)
+    left = span_left(remaining, rates, stats.course.steps()) if stats.queued or stats.pages else None
+    return "" if left is None else f" (about {duration(left.likely)} to the end)"
 
 
 def _hosts(stats: Stats) -> dict[str, int]:

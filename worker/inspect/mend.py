@@ -10,8 +10,9 @@ from gregor.schemas.messages import Row, url_fingerprint
 from gregor.worker.base.streams import in_order
 from gregor.worker.borders.reader import Reader
 from gregor.worker.borders.stock import Mending
+from gregor.worker.frontier.ahead import CLOCK
 from gregor.worker.inspect.check import StockFinding, rebuilt
-from gregor.worker.inspect.selection import undamaged
+from gregor.worker.inspect.versions import undamaged
 from gregor.worker.web.urls import Urls
 
 _AT_ONCE: Final = 256
@@ -29,10 +30,14 @@ class Mender:
 
     async def mend_all(self, findings: Iterable[StockFinding]) -> int:
         """How many of them are mended. Many are on their way at once, since each waits for a disk or a network; what is
-        of one URL is done in its order."""
+        of one URL is done in its order. Dates are set back last, when nothing else is written."""
         by_url: dict[str | int, list[StockFinding]] = {}
+        of_dates: list[StockFinding] = []
         for number, finding in enumerate(findings):
-            by_url.setdefault(finding.key or number, []).append(finding)
+            if finding.place == (CLOCK,):
+                of_dates.append(finding)
+            else:
+                by_url.setdefault(finding.key or number, []).append(finding)
 
         async def urls() -> AsyncIterator[list[StockFinding]]:
             for of_url in by_url.values():
@@ -41,7 +46,11 @@ class Mender:
         async def mend_each(of_url: list[StockFinding]) -> int:
             return sum([await self.mend(finding) for finding in of_url])
 
-        return sum([mended async for mended in in_order(urls(), mend_each, _AT_ONCE)])
+        mended = 0
+        async for mended_of_url in in_order(urls(), mend_each, _AT_ONCE):
+            mended += mended_of_url
+            self._mending.tell("mended", mended)
+        return mended + await mend_each(of_dates)
 
     async def mend(self, finding: StockFinding) -> bool:
         """Do what the finding says of its mend; False when there is nothing that can be done."""

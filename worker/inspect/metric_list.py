@@ -29,7 +29,7 @@ CAUSES: Final = frozenset(
 ).difference({"local", "downgrade"})  # which are no failures of a URL
 _WAYS: Final = ("native", "python", "tree", "costly", "embedded", "links", "surrogates", "parse")
 _CLASSES: Final = ("1xx", "2xx", "3xx", "4xx", "5xx", "other")
-_BORDERS: Final = ("coordinator", "log", "resolver", "seen", "store")
+_BORDERS: Final = ("addresses", "coordinator", "log", "resolver", "seen", "store")
 SERVICES: Final = ("Cassandra", "Kafka", "Redis", "ZooKeeper", "store")
 """How `Unavailable` names what is away; the store is SQLite's."""
 
@@ -95,12 +95,21 @@ METRICS: Final = (
     Metric("gregor_trapped", "counter",
            "URLs that a trap rule refused, and those that came back as pages like them brought something new.",
            lambda look: _by(("refused", "returned"), look.stats.traps), {"fate": "refused, returned"}),
+    Metric("gregor_stale_dropped", "counter", "Stale URLs of which nothing is kept any more (`stale_after`).",
+           lambda look: _single(look.stats.drops)),
     Metric("gregor_documents_unread", "counter", "Documents not read to their end, by what was too much.",
            lambda look: _by(("size", "tags", "entries", "embedded", "links", "pdf", "time"), look.stats.unread),
            {"reason": "size, tags, entries, embedded, links, pdf, time"}),
     Metric("gregor_pages_read", "counter",
            "Pages of HTML, by which way they were read: native, or why by Python (docs/native.md).",
            lambda look: _by(_WAYS, look.stats.ways), {"way": ", ".join(_WAYS)}),
+    Metric("gregor_pages_classified", "counter", "Pages stored, by the class that a model has put them into.",
+           lambda look: [((name,), count) for name, count in sorted(look.stats.classes.items())],
+           {"class": "the classes of the model"}),
+    Metric("gregor_topic_pages", "counter",
+           "Pages stored, by whether they are relevant for the topic: the share of yes is the harvest rate.",
+           lambda look: [(("yes",), look.stats.relevant[True]), (("no",), look.stats.relevant[False])],
+           {"relevant": "yes, no"}),
     Metric("gregor_items", "counter", "Items that rules and extractors made of pages.",
            lambda look: [((rule,), count) for rule, count in sorted(look.stats.extracted.by_rule.items())], _RULE),
     Metric("gregor_items_lost", "counter", "Items that were lost or dropped, on their pages.",
@@ -112,6 +121,14 @@ METRICS: Final = (
     Metric("gregor_churn_links", "counter",
            "Links published, by whether the worker that found them owns the partition of their host.",
            lambda look: _by(("stays", "crosses"), look.stats.churn), {"way": "stays, crosses"}),
+    Metric("gregor_promotions", "counter",
+           "Tickets of URLs that were known already and stand better by further links: published for that by who found"
+           " them, admitted for that by who owns them.",
+           lambda look: _by(("published", "admitted"), look.stats.promotions), {"step": "published, admitted"}),
+    Metric("gregor_front_queue_worth", "gauge",
+           "What a link must be worth for its URL to come into this front queue, where a policy scores.",
+           lambda look: [((queue,), least) for queue, least in look.stats.worths.items()],
+           {"priority": "1 to 3; what is worth less is in the last"}),
     # What was decided
     Metric("gregor_seen", "counter", "Answers of the URL-seen test.",
            lambda look: _by(("new", "seen"), look.stats.seen), {"answer": "new, seen"}),

@@ -5,9 +5,7 @@ from itertools import islice
 
 from msgspec import Struct
 
-from gregor.worker.base.amounts import count as count
-from gregor.worker.base.amounts import duration as duration
-from gregor.worker.base.amounts import size as size
+from gregor.worker.base.amounts import count, duration, size
 from gregor.worker.base.printable import one_line
 from gregor.worker.extract.drift import Fallen
 from gregor.worker.observe.host_sums import HostSum
@@ -21,6 +19,8 @@ _LOST = 10
 _HOSTS = 100
 """Hosts that a report has."""
 _HOSTS_SHOWN = 5
+_LONG, _FULL = 5.0, 0.8
+"""Of a run of so many seconds that used so much of a core it is said that its processor was the limit."""
 
 
 class Report(Struct, frozen=True):
@@ -54,10 +54,18 @@ class Report(Struct, frozen=True):
     hosts: list[HostSum] = []
     ways: dict[str, int] = {}
     """Pages of HTML, by which way they were read: ``native``, or why by Python."""
+    cpu: dict[str, float] = {}
+    """Seconds of processor time by stage: those of the event loop, and ``threads`` beside it."""
     needs_more: bool = False
     """Whether the same command goes on only with a larger budget."""
     changes: dict[str, int] = {}
     """Pages of this run: new ones, and of those that were visited again how many had changed or not, or are gone."""
+    classes: dict[str, int] = {}
+    """Pages of this run, by the class that a model has put them into."""
+    topic: dict[str, int] = {}
+    """Pages of this run, by whether they are ``relevant`` for the topic, or ``other``."""
+    advice: str = ""
+    """What would make the next run faster; empty where nothing is known to."""
     traps: dict[str, int] = {}
     """URLs that a trap rule refused in this run, and those that were asked for after all (``returned``)."""
 
@@ -71,6 +79,7 @@ def report(
     *,
     counted_before: bool = True,
     drift: Iterable[Fallen] = (),
+    advice: str = "",
 ) -> Report:
     """Gather it; ``counted_before``: the counts before this run are known; ``drift``: of the crawl."""
     return Report(
@@ -97,10 +106,22 @@ def report(
         drift=[away.text for away in drift],
         hosts=list(islice(stats.by_host, _HOSTS)),
         ways=_sorted(stats.ways),
+        cpu={stage: round(spent, 3) for stage, spent in stats.cpu_time.seconds().items()},
         changes={change: stats.changes[change] for change in _CHANGES if stats.changes[change]},
+        classes=_sorted(stats.classes),
+        topic={"relevant": stats.relevant[True], "other": stats.relevant[False]} if stats.relevant else {},
         traps=_sorted(stats.traps),
+        advice=advice,
         unfetched=_sorted({state: n for state in _UNFETCHED if (n := (stats.states or stats.before).get(state, 0))}),
     )
+
+
+def of_processor(seconds: float, cpu: float, cores: int) -> str:
+    """The advice for a run of one process that took so many ``seconds`` of time and of processor (``cpu``), on a
+    machine of so many ``cores``."""
+    if cores < 2 or seconds < _LONG or cpu < _FULL * seconds:
+        return ""
+    return f"The processor was the limit: with `--processes {cores}` all {cores} cores of this machine crawl."
 
 
 def _sorted(counts: dict[str, int]) -> dict[str, int]:
@@ -126,16 +147,22 @@ def as_text(report: Report) -> str:
         ("errors", report.errors),
         ("cut at", report.unread),
         ("read", report.ways if len(report.ways) > 1 else {}),
+        ("classes", report.classes),
         ("traps", report.traps),
     ):
         if counts:
             lines.append(f"  {name:<10} {one_line(', '.join(f'{what} {n}' for what, n in counts.items()))}")
+    if report.topic:
+        relevant, pages = report.topic["relevant"], sum(report.topic.values())
+        lines.append(f"  topic      {relevant} of {count(pages, 'page')} relevant: harvest rate {relevant / pages:.0%}")
     if report.items or report.items_lost:
         lines.append(f"  items      {one_line(', '.join(f'{rule} {n}' for rule, n in report.items.items()) or 'none')}")
     lines += [f"  lost       {one_line(text)}" for text in report.items_lost]
     lines += [f"  fell away  {one_line(text)}" for text in report.drift]
     lines += _by_host(report)
     lines += _unfetched(report)
+    if report.advice:
+        lines.append(f"  {report.advice}")
     if report.needs_more:
         lines.append("  With a larger budget the same command goes on from here.")
     elif report.reason != "finished":

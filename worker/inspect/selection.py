@@ -1,24 +1,23 @@
 """Which stored pages, or URLs, are told of: by host, state, age and whether they changed."""
 
-from collections.abc import AsyncIterator, Awaitable
-from typing import Final, TypeVar
+from collections.abc import AsyncIterator
+from typing import Final
 
 import msgspec
 
-from gregor.schemas.messages import KEPT, Page, Row
+from gregor.schemas.messages import KEPT, STILL_THERE, Page, Row
 from gregor.worker.base.batches import in_batches
 from gregor.worker.base.streams import AT_ONCE
-from gregor.worker.borders.errors import Damaged
 from gregor.worker.borders.reader import WHOLE, Part, Reader
-from gregor.worker.settle.rows import REMEMBERED_ATTEMPTS, last_visit
-
-T = TypeVar("T")
+from gregor.worker.inspect.changes import came_again, change_of
+from gregor.worker.inspect.versions import there_since, undamaged
+from gregor.worker.settle.revisits import last_visit
 
 
 class Selection(msgspec.Struct, frozen=True):
-    """``since``: unix seconds, what is new, changed, or has another state since then. ``changed``: only what had
-    another version before, or a document that it has no more. ``unique``: no page with the content, or nearly
-    the text, of another one that speaks for it."""
+    """``since``: unix seconds, what has a new version, or another state, since then. ``changed``: only what has another
+    text than before, or a document that it has no more; with ``since``, than it had then. ``unique``: no page with the
+    content, or nearly the text, of another one that speaks for it."""
 
     host: str | None = None
     state: str | None = None
@@ -32,7 +31,7 @@ class Selection(msgspec.Struct, frozen=True):
         return self.state is None and self.since is None and not self.changed and not self.unique
 
     def takes(self, row: Row | None, page: Page | None) -> bool:
-        """Whether a URL with this row and newest document is meant."""
+        """Whether a URL with this row and newest document may be meant; `chosen` reads more where that decides."""
         if row is None:
             return (
                 page is not None
@@ -42,21 +41,12 @@ class Selection(msgspec.Struct, frozen=True):
             )
         if self.state not in (None, row.state):
             return False
-        if self.changed and not (row.changed or (row.page and row.state not in KEPT)):
+        if self.changed and not (row.changed or (row.page and row.state not in STILL_THERE)):
             return False
         return self._new(there_since(page, row) if page is not None and row.state in KEPT else last_visit(row))
 
     def _new(self, at: float) -> bool:
         return self.since is None or at >= self.since
-
-
-def there_since(page: Page, row: Row) -> float:
-    """When the visit that brought a page was settled, so that readers could see it; unix seconds. It may be long after
-    the page was fetched. The row remembers its last visits: of an older page it is when it was fetched."""
-    first = next((number for number, attempt in enumerate(row.attempts) if attempt.at >= page.fetched_at), None)
-    if first is None or (first == 0 and len(row.attempts) == REMEMBERED_ATTEMPTS):
-        return page.fetched_at
-    return row.attempts[first].at
 
 
 def is_requisite(page: Page, row: Row | None) -> bool:
@@ -65,6 +55,23 @@ def is_requisite(page: Page, row: Row | None) -> bool:
 
 
 EVERYTHING: Final = Selection()
+
+
+async def chosen(
+    reader: Reader, wanted: Selection, row: Row | None, page: Page | None, *, versions: bool = False
+) -> bool:
+    """Whether a URL with this row and document is meant; what has changed since a moment is asked as `changes` does.
+
+    A document that came again with the same bytes is not new, but with ``versions``, where each is meant.
+    """
+    if not wanted.takes(row, page):
+        return False
+    if wanted.since is None or row is None:
+        return True
+    if wanted.changed:
+        change = await change_of(reader, row, wanted.since, page)
+        return change is not None and change.kind != "new"
+    return versions or page is None or row.state not in KEPT or not await came_again(reader, row, page, wanted.since)
 
 
 async def pages(
@@ -85,17 +92,17 @@ async def batches(
     """The same, some at a time: a question for each of millions would take longer than what is done with them."""
     pages = (page async for page in reader.pages(part, versions=versions) if wanted.host in (None, page.host))
     async for several in in_batches(pages, AT_ONCE):
-        yield await _paired(reader, wanted, several, rows=rows)
+        yield await _paired(reader, wanted, several, versions=versions, rows=rows)
 
 
 async def _paired(
-    reader: Reader, wanted: Selection, several: list[Page], *, rows: bool
+    reader: Reader, wanted: Selection, several: list[Page], *, versions: bool, rows: bool
 ) -> list[tuple[Page, Row | None]]:
     if not rows and wanted.takes_all:
         return [(page, None) for page in several]
     states = await reader.rows_of(list({page.key: None for page in several}))
     pairs = [(page, states.get(page.key)) for page in several]
-    taken = [(page, row) for page, row in pairs if wanted.takes(row, page)]
+    taken = [(page, row) for page, row in pairs if await chosen(reader, wanted, row, page, versions=versions)]
     if wanted.unique:
         return [(page, row) for page, row in taken if not await _is_told_by_another(reader, page)]
     return taken
@@ -108,12 +115,3 @@ async def _is_told_by_another(reader: Reader, page: Page) -> bool:
     if first is None:
         return False
     return (first.duplicate_of or first.near_duplicate_of) != page.key or first.key < page.key
-
-
-async def undamaged(reader: Reader, asked: Awaitable[T | None]) -> T | None:
-    """What is read; None, and the reader's listener hears of it, when it is damaged."""
-    try:
-        return await asked
-    except Damaged as damage:
-        reader.on_damage(damage)
-        return None

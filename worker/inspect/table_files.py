@@ -13,21 +13,15 @@ from typing import Any, BinaryIO, Final, Protocol
 
 from gregor.schemas.events import rfc3339
 from gregor.worker.extract.writing import defused
-from gregor.worker.inspect.tables import RowValues, Table, plain
+from gregor.worker.inspect.shapes import ValueShape, arrow_type, shaped
+from gregor.worker.inspect.tables import Column, RowValues, Table, plain
 
 ROWS: Final = 20_000
 """Rows of a row group, or of a batch, at most."""
 WEIGHT: Final = 16 << 20
 """Characters of text in it at most."""
-_SQLITE: Final = {
-    "text": "TEXT",
-    "int": "INTEGER",
-    "real": "REAL",
-    "bool": "INTEGER",
-    "time": "TEXT",
-    "texts": "TEXT",
-    "json": "TEXT",
-}
+_SQLITE: Final = {"int": "INTEGER", "bool": "INTEGER", "real": "REAL"}
+"""The types of SQLite for shapes of values; for others it is text."""
 
 
 class TableWriter(Protocol):
@@ -61,6 +55,8 @@ class Batches:
             column.append(value)
             if isinstance(value, str):
                 self._weight += len(value)
+            elif isinstance(value, list | dict):
+                self._weight += _weight(value)
         if len(self._columns[0]) >= ROWS or self._weight >= WEIGHT:
             self.flush()
 
@@ -71,20 +67,26 @@ class Batches:
             self._begin()
 
 
+def _weight(value: Any) -> int:
+    """Characters of the texts in a value, and one for each other."""
+    if isinstance(value, list):
+        return sum(map(_weight, value))
+    if isinstance(value, dict):
+        return sum(len(name) + _weight(below) for name, below in value.items())
+    return len(value) if isinstance(value, str) else 1
+
+
+def _shape_of(column: Column) -> ValueShape:
+    if column.kind == "field":
+        return column.shape
+    return ("list", "text") if column.kind == "texts" else column.kind
+
+
 def _schema(table: Table) -> Any:
     """The types of the columns for Arrow."""
     import pyarrow as pa
 
-    types = {
-        "text": pa.string(),
-        "int": pa.int64(),
-        "real": pa.float64(),
-        "bool": pa.bool_(),
-        "time": pa.timestamp("us", tz="UTC"),
-        "texts": pa.list_(pa.string()),
-        "json": pa.string(),
-    }
-    return pa.schema([(column.name, types[column.kind]) for column in table.columns])
+    return pa.schema([(column.name, arrow_type(_shape_of(column))) for column in table.columns])
 
 
 def record_batch(table: Table, columns: Sequence[Sequence[Any]]) -> Any:
@@ -96,6 +98,8 @@ def record_batch(table: Table, columns: Sequence[Sequence[Any]]) -> Any:
     for column, values, field in zip(table.columns, columns, schema, strict=True):
         if column.kind == "time":
             values = [None if value is None else int(value * 1_000_000) for value in values]
+        elif column.kind == "field":
+            values = [shaped(value, column.shape) for value in values]
         try:
             arrays.append(pa.array(values, field.type))
         except UnicodeEncodeError:
@@ -106,6 +110,8 @@ def record_batch(table: Table, columns: Sequence[Sequence[Any]]) -> Any:
 def _encodable(value: Any) -> Any:
     if isinstance(value, list):
         return [_encodable(member) for member in value]
+    if isinstance(value, dict):
+        return {name: _encodable(below) for name, below in value.items()}
     return value.encode("utf-8", "replace").decode() if isinstance(value, str) else value
 
 
@@ -134,7 +140,7 @@ class Csv:
         self._times = [column.kind == "time" for column in table.columns]
         self._text = io.TextIOWrapper(file, "utf-8", errors="replace", newline="")
         self._writer = csv.writer(self._text)
-        self._writer.writerow([column.name for column in table.columns])
+        self._writer.writerow([defused(column.name) for column in table.columns])
 
     def put(self, values: RowValues) -> None:
         self._writer.writerow(map(_cell, values, self._times))
@@ -173,12 +179,27 @@ class JsonLines:
         self._file.flush()
 
 
+class Lines:
+    """What stands in the last column, as it is."""
+
+    def __init__(self, table: Table, file: BinaryIO) -> None:
+        self._file = file
+
+    def put(self, values: RowValues) -> None:
+        self._file.write(values[-1])
+
+    def close(self) -> None:
+        self._file.flush()
+
+
 class Sqlite:
     """A table of a SQLite database; it takes the place of one of its name, or with ``add`` its rows do, by their key.
     Nothing of it is seen before all is."""
 
     def __init__(self, table: Table, path: Path, *, add: bool) -> None:
-        columns = ", ".join(f'"{column.name}" {_SQLITE[column.kind]}' for column in table.columns)
+        columns = ", ".join(
+            f"{_quoted(column.name)} {_SQLITE.get(str(_shape_of(column)), 'TEXT')}" for column in table.columns
+        )
         key = ", ".join(f'"{name}"' for name in table.key)
         self._table = table
         self._database = sqlite3.connect(path, isolation_level=None)
@@ -198,7 +219,7 @@ class Sqlite:
             if column.kind == "time":
                 cells.append([None if value is None else rfc3339(value) for value in values])
             else:
-                cells.append([_encodable(plain(value)) for value in values])
+                cells.append([_sqlite_cell(value) for value in values])
         self._database.executemany(self._insert, zip(*cells, strict=True))
 
     def close(self) -> None:
@@ -207,9 +228,21 @@ class Sqlite:
         self._database.close()
 
 
+def _quoted(name: str) -> str:
+    """A name of a column, as pages have written it: see `shapes.sound`."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _sqlite_cell(value: Any) -> Any:
+    """A value as SQLite takes it, whose numbers have 64 bits."""
+    if isinstance(value, int) and not -(1 << 63) <= value < 1 << 63:
+        return str(value)
+    return _encodable(plain(value))
+
+
 def _check(table: Table, names: list[str]) -> None:
     """Raises OSError where a database has a table of this name that is none of ours, such as a crawl's own."""
-    if names and names != [column.name for column in table.columns]:
+    if names and names[: table.fixed] != [column.name for column in table.columns][: table.fixed]:
         raise OSError(f"it has a table {table.name} of another form: name another file")
 
 

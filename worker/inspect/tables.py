@@ -9,12 +9,14 @@ from gregor.schemas.messages import KEPT, Page, Row, State
 from gregor.worker.borders.reader import Part, Reader
 from gregor.worker.inspect import selection, stored_items, url_record
 from gregor.worker.inspect.selection import Selection
+from gregor.worker.inspect.shapes import ValueShape
 from gregor.worker.links.reasons import what_decided
-from gregor.worker.settle.rows import last_visit
+from gregor.worker.settle.revisits import last_visit
+from gregor.worker.settle.rows import OPTED_OUT
 from gregor.worker.settle.verdicts import GIVEN_UP
 
-ColumnKind = Literal["text", "int", "real", "bool", "time", "texts", "json"]
-"""Of a column. ``time``: unix seconds; ``texts``: a list; ``json``: a text of JSON."""
+ColumnKind = Literal["text", "int", "real", "bool", "time", "texts", "json", "field"]
+"""Of a column. ``time``: unix seconds; ``texts``: a list; ``json``: a text of JSON; ``field``: a value of an item."""
 RowValues = tuple[Any, ...]
 """Those of a row, None where there is nothing to say."""
 
@@ -24,6 +26,8 @@ class Column(NamedTuple):
 
     name: str
     kind: ColumnKind = "text"
+    shape: ValueShape = "text"
+    """Of the values of a field."""
 
 
 class Table(NamedTuple):
@@ -37,6 +41,8 @@ class Table(NamedTuple):
     """The column that says whose a row is."""
     date: str
     """The column that says when it was."""
+    fixed: int | None = None
+    """So many of the first columns are there whatever the rows; None: all of them."""
 
     def place_of(self, name: str) -> int:
         """Where a column is."""
@@ -50,7 +56,8 @@ PAGES: Final = (
     *(Column("language"), Column("title"), Column("text"), Column("size", "int"), Column("sha256")),
     *(Column("links", "int"), Column("canonical"), Column("directives", "texts"), Column("duplicate_of")),
     *(Column("near_duplicate_of"), Column("truncated", "bool"), Column("unread")),
-    Column("requisite", "bool"),
+    *(Column("requisite", "bool"), Column("page_class"), Column("class_probability", "real")),
+    Column("relevance", "real"),
 )
 LINKS: Final = (
     *(Column("source"), Column("source_key"), Column("source_host"), Column("position", "int"), Column("target")),
@@ -89,7 +96,8 @@ def _of_page(page: Page, row: Row | None, hrefs: Mapping[str, str]) -> RowValues
         *(page.language or None, page.title, page.text, page.size, page.body or None, len(page.links)),
         *(page.canonical or None, list(page.directives), hrefs.get(copied, copied) or None),
         *(hrefs.get(near, near) or None, bool(page.truncated), page.unread or None),
-        selection.is_requisite(page, row),
+        *(selection.is_requisite(page, row), page.page_class or None),
+        *(page.class_probability if page.page_class else None, page.relevance),
     )
 
 
@@ -126,10 +134,13 @@ async def items(reader: Reader, wanted: Selection, part: Part) -> AsyncIterator[
 
 
 async def hosts(reader: Reader, wanted: Selection, part: Part) -> AsyncIterator[RowValues]:
-    """Each host of which a URL is known, with its URLs by state; all of them, whatever part is asked for."""
+    """Each host of which a URL is known, with its URLs by state; all of them, whatever part is asked for. Of one that
+    opted out nothing is told: what is kept of its URLs is only that they are not asked for."""
     with _Sums() as sums:
         async for row in reader.rows(wanted.state, wanted.host):
-            if wanted.takes(row, None):
+            if row.rule == OPTED_OUT:
+                sums.opted_out(row.host)
+            elif wanted.takes(row, None):
                 sums.add(row)
         async for ticket in url_record.only_waiting(reader, wanted):
             sums.add_waiting(ticket.host)
@@ -152,9 +163,11 @@ class _Sums:
             f"SET {added}, first_seen = min(first_seen, excluded.first_seen), "
             f"last_visit = max(last_visit, excluded.last_visit)"
         )
-        self._all = f"SELECT host, {columns} FROM sums ORDER BY host"
+        shown = "urls > waiting OR host NOT IN (SELECT host FROM opted_out)"
+        self._all = f"SELECT host, {columns} FROM sums WHERE {shown} ORDER BY host"
         self._database = sqlite3.connect("", isolation_level=None)
         self._database.execute(f"CREATE TABLE sums (host PRIMARY KEY, {columns}) WITHOUT ROWID")
+        self._database.execute("CREATE TABLE opted_out (host PRIMARY KEY) WITHOUT ROWID")
         self._database.execute("BEGIN")
         self._sums: dict[str, list[float]] = {}
         return self
@@ -172,6 +185,10 @@ class _Sums:
         sums[0] += 1
         sums[1 + get_args(State).index(state)] += 1
         return sums
+
+    def opted_out(self, host: str) -> None:
+        """A host of whose URLs no more is kept than that they are not asked for: those that wait are not told of."""
+        self._database.execute("INSERT OR IGNORE INTO opted_out VALUES (?)", (host,))
 
     def add_waiting(self, host: str) -> None:
         """A URL of a host that was never visited."""
@@ -209,5 +226,5 @@ TABLES: Final = {
 
 
 def plain(value: Any) -> Any:
-    """A value where there are no lists."""
-    return json.dumps(value, ensure_ascii=False) if isinstance(value, list) else value
+    """A value where there are no lists and objects."""
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, list | dict) else value

@@ -13,7 +13,8 @@ from gregor.schemas.messages import KEPT, Page, Row, Ticket, url_fingerprint
 from gregor.worker.base.streams import in_order
 from gregor.worker.borders.errors import Damaged
 from gregor.worker.borders.reader import Reader
-from gregor.worker.inspect.selection import EVERYTHING, Selection, undamaged
+from gregor.worker.inspect.selection import EVERYTHING, Selection, chosen
+from gregor.worker.inspect.versions import undamaged
 from gregor.worker.web.heads import printable
 from gregor.worker.web.http_headers import masked
 from gregor.worker.web.urls import Url
@@ -64,6 +65,9 @@ class UrlRecord(Struct, kw_only=True):
     version: int | None = None
     document_status: int | None = None
     requisite: bool = False
+    page_class: str | None = None
+    class_probability: float | None = None
+    relevance: float | None = None
     markdown: str | UnsetType | None = UNSET
     body: str | UnsetType | None = UNSET
     request_headers: list[str] | UnsetType = UNSET
@@ -165,7 +169,9 @@ async def _describe(reader: Reader, record: UrlRecord, page: Page, text: bool) -
     record.mime = mime(page)
     record.size = page.size
     record.canonical = page.canonical or None
-    record.directives = page.directives
+    record.directives, record.relevance = page.directives, page.relevance
+    if page.page_class:
+        record.page_class, record.class_probability = page.page_class, page.class_probability
     if text:
         record.text = page.text
 
@@ -233,7 +239,7 @@ async def all_records(reader: Reader, wanted: Selection = EVERYTHING) -> AsyncIt
         return *await of_row(reader, row), row
 
     async for record, page, row in in_order(reader.rows(wanted.state, wanted.host), described):
-        if wanted.takes(row, page):
+        if await chosen(reader, wanted, row, page):
             yield record, page
     async for ticket in only_waiting(reader, wanted):
         yield of_ticket(ticket), None

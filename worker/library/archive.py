@@ -3,6 +3,7 @@
 import time
 from collections.abc import AsyncIterator, Iterator, Mapping
 from datetime import datetime
+from importlib import import_module
 from os import PathLike
 from types import TracebackType
 from typing import Any, Literal, get_args
@@ -16,6 +17,7 @@ from gregor.worker.borders.reader import WHOLE
 from gregor.worker.compose.engine import engine_of
 from gregor.worker.inspect import selection, url_record
 from gregor.worker.inspect.explain import explain
+from gregor.worker.inspect.item_tables import of_rule
 from gregor.worker.inspect.selection import Selection
 from gregor.worker.inspect.table_files import Batches, record_batch
 from gregor.worker.inspect.tables import TABLES
@@ -106,7 +108,7 @@ class Archive:
         """
         ruleset = None if rules is None else read_rules(rules)
         for page in self.pages(host=host, versions=versions):
-            yield from page.items() if ruleset is None else page.extracted(ruleset)
+            yield from page.items if ruleset is None else page.extracted(ruleset)
 
     def links(self, *, host: str | None = None) -> Iterator[dict[str, Any]]:
         """Each link of each stored page: source, target, kind, fate and so on, as `gregor export links` has them."""
@@ -127,9 +129,9 @@ class Archive:
         explanation: dict[str, Any] = msgspec.to_builtins(self._loop.run(explained()))
         return explanation
 
-    def arrow(self, table: TableName = "pages", *, host: str | None = None) -> Any:
+    def arrow(self, table: TableName = "pages", *, host: str | None = None, rule: str | None = None) -> Any:
         """A table of Arrow (`pyarrow.Table`), all of it in memory: typed columns as `gregor export parquet` has them.
-        Needs the extra "export"."""
+        ``rule``: the items of one, a column for each field. Needs the extra "export"."""
         try:
             import pyarrow as pa
         except ModuleNotFoundError:
@@ -137,18 +139,22 @@ class Archive:
 
         if table not in TABLES:
             raise BadInput(f"{table!r} is no table: there are {', '.join(TABLES)}")
-        wanted = TABLES[table]
+        if rule is not None and table != "items":
+            raise BadInput(f"rule is for items, not for {table}")
+        chosen = _selected(host)
+        wanted = TABLES[table] if rule is None else self._loop.run(of_rule(self._reader, chosen, rule))
         made: list[Any] = [record_batch(wanted, [[] for _ in wanted.columns])]
         batches = Batches(wanted, lambda columns: made.append(record_batch(wanted, columns)))
-        for values in self._loop.iterate(wanted.rows(self._reader, _selected(host), WHOLE)):
+        for values in self._loop.iterate(wanted.rows(self._reader, chosen, WHOLE)):
             batches.put(values)
         batches.flush()
         return pa.Table.from_batches(made)
 
-    def dataframe(self, table: TableName = "pages", *, host: str | None = None) -> Any:
+    def dataframe(self, table: TableName = "pages", *, host: str | None = None, rule: str | None = None) -> Any:
         """The same as a DataFrame of pandas. Needs the extra "dataframe"."""
-        with named_if_missing():
-            return self.arrow(table, host=host).to_pandas()
+        with named_if_missing("dataframe"):
+            import_module("pandas")  # missed first: its extra brings Arrow, too, that of Arrow not pandas
+            return self.arrow(table, host=host, rule=rule).to_pandas()
 
     def _rows(self, name: TableName, wanted: Selection) -> Iterator[dict[str, Any]]:
         names = [column.name for column in TABLES[name].columns]

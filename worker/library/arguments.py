@@ -3,7 +3,6 @@
 import os
 from collections.abc import Mapping
 
-from gregor.worker.compose.kept import kept
 from gregor.worker.config.settings import ConfigError
 from gregor.worker.config.sources import Given, Settings, load
 
@@ -13,6 +12,8 @@ _SOURCE = "an argument"
 def settings(data: str | os.PathLike[str], arguments: Mapping[str, object], config: str | None = None) -> Settings:
     """The settings in force: defaults, those kept with the crawl in the folder, a config file, the environment, then
     the arguments, by the names of the configuration. Raises `BadInput`, `ConfigError`."""
+    from gregor.worker.compose.kept import kept  # heavy: it reads folders
+
     words = [Given("data", os.fspath(data), _SOURCE)]
     for name, value in arguments.items():
         if isinstance(value, list | tuple | set | frozenset):

@@ -8,26 +8,26 @@ from collections.abc import AsyncIterator, Iterable, Iterator
 from functools import partial
 from os import PathLike
 from types import TracebackType
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from gregor.worker.base.crawl_folder import holds_crawl
 from gregor.worker.base.errors import BadInput
 from gregor.worker.base.extras import named_if_missing
 from gregor.worker.base.tasks import cancel
-from gregor.worker.compose import worker as composition
 from gregor.worker.compose.engine import engine_of
-from gregor.worker.compose.extraction import extraction_of
 from gregor.worker.config import kept
 from gregor.worker.config.settings import Config
 from gregor.worker.library.arguments import settings
-from gregor.worker.library.follow import StoredPages
 from gregor.worker.library.loop import Loop
-from gregor.worker.library.page import RulesFiles, StoredPage
 from gregor.worker.links.configured import urls_of
-from gregor.worker.operate.seeds_input import Seeds, open_seeds
-from gregor.worker.run.ending import Ending
-from gregor.worker.run.runtime import Runtime
-from gregor.worker.web.urls import Url
+
+if TYPE_CHECKING:  # heavy: who only names `gregor.Crawl` waits for none of it
+    from gregor.worker.compose import worker as composition
+    from gregor.worker.library.follow import StoredPages
+    from gregor.worker.library.page import RulesFiles, StoredPage
+    from gregor.worker.operate.seeds_input import Seeds
+    from gregor.worker.run.ending import Ending
+    from gregor.worker.web.urls import Url
 
 _LOOK: Final = 0.2
 """Seconds between two looks for pages that were stored: whoever waits for a page does not see the difference."""
@@ -45,7 +45,7 @@ class Crawl:
         seeds: str | Iterable[str] = (),
         *,
         data: str | PathLike[str] = "data",
-        rules: RulesFiles | None = None,
+        rules: "RulesFiles | None" = None,
         config: str | None = None,
         **arguments: object,
     ) -> None:
@@ -59,12 +59,14 @@ class Crawl:
         self._config = self._settings.config
         if not self._config.on_one_machine:
             raise BadInput("gregor.Crawl is for one machine: on servers `gregor worker` crawls, and gregor.open reads")
+        from gregor.worker.compose.extraction import extraction_of
+
         extraction_of(self._config)  # what cannot be used is said before anything is made
         self._goes_on = holds_crawl(self._config.data)
         self._seeds = self._checked([seeds] if isinstance(seeds, str) else list(seeds))
         self._is_entered = self._gave = False
         self._crawling: Loop | None = None
-        self._runtime: Runtime | None = None
+        self._runtime: composition.Crawling | None = None
         self._task: asyncio.Task[Ending | composition.Finished] | None = None
         self._stored: StoredPages | None = None
         self._ready: deque[StoredPage] = deque()
@@ -72,7 +74,7 @@ class Crawl:
         self.reason: EndReason | None = None
         """Why it ended; None as long as it runs."""
 
-    def _checked(self, seeds: list[str]) -> Seeds:
+    def _checked(self, seeds: list[str]) -> "Seeds":
         if not seeds and not self._goes_on:
             raise BadInput(f"no seed is given, and there is no crawl in {self._config.data}")
         if self._settings.kept is not None:
@@ -80,11 +82,15 @@ class Crawl:
             differing = kept.changed(self._settings.kept, self._config, self._settings.sources)
             if differing:
                 _say(f"settings of this crawl change: {'; '.join(differing.values())}")
+        from gregor.worker.operate.seeds_input import open_seeds
+
         return open_seeds(seeds, None, io.BytesIO(), urls_of(self._config))
 
     def __enter__(self) -> "Crawl":
         if self._is_entered:
             raise RuntimeError("a Crawl is entered once: make another one")
+        from gregor.worker.library.follow import StoredPages
+
         self._is_entered = True
         try:
             self._crawling = Loop()
@@ -119,7 +125,7 @@ class Crawl:
             await asyncio.wait((self._asked,))
         await asyncio.to_thread(self._end)
 
-    def __iter__(self) -> Iterator[StoredPage]:
+    def __iter__(self) -> "Iterator[StoredPage]":
         """The pages that are stored from its start on, each once, as soon as it is, until the crawl ends.
 
         Raises what ended it if that is a failure. Begun again it goes on with the next page.
@@ -127,7 +133,7 @@ class Crawl:
         while self._ready or self._fill():
             yield self._ready.popleft()
 
-    async def __aiter__(self) -> AsyncIterator[StoredPage]:
+    async def __aiter__(self) -> "AsyncIterator[StoredPage]":
         while True:
             if not self._ready:
                 self._asked = self._asked or asyncio.ensure_future(asyncio.to_thread(self._fill))
@@ -144,9 +150,11 @@ class Crawl:
 
     async def _begin(self) -> None:
         """Start, and return when it crawls or has ended. Raises what kept it from starting."""
+        from gregor.worker.compose import worker as composition
+
         started = asyncio.Event()
 
-        def begun(runtime: Runtime) -> None:
+        def begun(runtime: "composition.Crawling") -> None:
             self._runtime = runtime
             started.set()
 
@@ -175,11 +183,13 @@ class Crawl:
                 return False
             self._crawling.run(_until_done(self._task))
 
-    def _seed_urls(self) -> Iterator[Url]:
+    def _seed_urls(self) -> "Iterator[Url]":
         return (seed.url for seed in self._seeds)
 
     def _conclude(self, task: "asyncio.Task[Ending | composition.Finished]") -> None:
         """Raises what ended the crawl if that is a failure."""
+        from gregor.worker.run.ending import Ending
+
         ending = task.result()
         self.reason = ending.reason if isinstance(ending, Ending) else "finished"
 

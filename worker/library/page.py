@@ -99,6 +99,16 @@ class StoredPage:
         return self._page.label or None
 
     @property
+    def page_class(self) -> str | None:
+        """That a model has put it into; None where none was asked."""
+        return self._page.page_class or None
+
+    @property
+    def relevance(self) -> float | None:
+        """For the topic of the crawl, from 0 to 1; None where there is none."""
+        return self._page.relevance
+
+    @property
     def links(self) -> list[Link]:
         """In the order of the page, each with ``url``, ``kind``, ``nofollow``, ``text`` and ``fate``."""
         return self._page.links
@@ -139,13 +149,14 @@ class StoredPage:
         """The page's schema.org entities of a type."""
         return schema_org.entities(self._place.page, kind)
 
-    def items(self, files: RulesFiles | None = None) -> list[dict[str, Any]]:
-        """The items that were stored with the page, by the rules of its crawl; or what files of rules make of it, as
-        `gregor extract` reads them.
+    @property
+    def items(self) -> "ItemsOfPage":
+        """The items that were stored with the page, by the rules of its crawl; ``page.items("rules.toml")``: what files
+        of rules make of it, as `gregor extract` reads them.
 
-        Raises `gregor.BadInput`.
+        The call raises `gregor.BadInput`.
         """
-        return list(stored_items.records(self._page, self._row) if files is None else self.extracted(read_rules(files)))
+        return ItemsOfPage(stored_items.records(self._page, self._row), self.extracted)
 
     def extracted(self, ruleset: tuple[Rule, ...]) -> Iterable[dict[str, Any]]:
         """What rules that were read make of the page."""
@@ -161,6 +172,26 @@ class StoredPage:
     def _place(self) -> PagePart:
         self._parsed.renew()
         return PagePart(self._parsed)
+
+
+class ItemsOfPage(list[dict[str, Any]]):
+    """The items of a page, as a list; called, what files of rules make of the page, or without any the same list."""
+
+    def __init__(
+        self,
+        stored: Iterable[dict[str, Any]],
+        extracted: Callable[[tuple[Rule, ...]], Iterable[dict[str, Any]]],
+    ) -> None:
+        super().__init__(stored)
+        self._extracted = extracted
+
+    def __call__(self, files: RulesFiles | None = None) -> list[dict[str, Any]]:
+        """Raises `gregor.BadInput`."""
+        return list(self if files is None else self._extracted(read_rules(files)))
+
+    def __reduce__(self) -> tuple[type[list[dict[str, Any]]], tuple[list[dict[str, Any]]]]:
+        """Copies are lists: who gets one elsewhere has no crawl to ask."""
+        return list, (list(self),)
 
 
 def read_rules(files: RulesFiles) -> tuple[Rule, ...]:

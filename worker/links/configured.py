@@ -3,7 +3,7 @@
 from typing import Final
 
 from gregor.worker.config.settings import Config, ConfigError
-from gregor.worker.links.scope import Scope, ScopeRules
+from gregor.worker.links.scope import Scope, ScopeKind, ScopeRules
 from gregor.worker.web.canonical import CanonicalRules
 from gregor.worker.web.urls import Urls
 
@@ -43,7 +43,10 @@ def followed_kinds(config: Config) -> frozenset[str]:
 
 def scope_rules(config: Config) -> ScopeRules:
     """The scope as configured; raises `ConfigError` for a pattern that cannot hold."""
-    rules = ScopeRules(config.scope, config.domains, config.prefixes, config.include, config.exclude)
+    kind: ScopeKind = config.scope
+    if config.topic_discover is not None and kind in ("host", "domain"):
+        kind = "any"
+    rules = ScopeRules(kind, config.domains, config.prefixes, config.include, config.exclude)
     try:
         Scope(rules)
     except ValueError as error:

@@ -14,14 +14,38 @@ from gregor.worker.links.shapes import REPEATING, counted, numbers, shapes, targ
 
 SHAPES: Final = 64
 """Shapes of a host that are remembered, and sections."""
+FEW_OTHERS: Final = 8
+"""Of so many pages whose URLs have ids in one place, one may have them in another."""
 KEPT_SHAPES: Final = 16
 """Shapes of a host that are kept in its record."""
+
+
+class Frame:
+    """What is around the words in the URLs of a section that may be ids: of a catalogue it is nearly always the same,
+    while a session goes from page to page."""
+
+    __slots__ = ("_common", "_others", "_same")
+
+    def __init__(self, frame: str) -> None:
+        self._common = frame
+        self._same = self._others = 0
+
+    def learn(self, frame: str) -> None:
+        """A page of the section was stored."""
+        if frame == self._common:
+            self._same += 1
+        else:
+            self._others += 1
+
+    def holds(self, frame: str) -> bool:
+        """Whether a URL has the one that pages of its section have."""
+        return frame == self._common and FEW_OTHERS * self._others <= self._same
 
 
 class KnownHost:
     """The pages of a host, as far as they tell of its URL space."""
 
-    __slots__ = ("changed", "copied", "echoes", "fresh", "sections", "sessions", "shapes", "trials")
+    __slots__ = ("changed", "copied", "echoes", "frames", "fresh", "sections", "sessions", "shapes", "trials")
 
     def __init__(self, copied: bool = False, echoes: bool = False) -> None:
         """``copied``: its first page has the content of another page; ``echoes``: and so has that of the host that led
@@ -31,6 +55,7 @@ class KnownHost:
         self.changed = False
         """A shape was spent, was found to be endless, or opened again since its record was made."""
         self.sections: dict[str, int] = {}
+        self.frames: dict[str, Frame] = {}
         self.sessions = SessionIds()
         self.fresh = 0
         """Pages that brought something new."""
@@ -43,12 +68,15 @@ class KnownHost:
         """A page was stored: whether it brought something new. ``words`` gives those of its text, if it has any;
         ``copy_of``: the target of the page of this host that has the same content; ``via``: the key of the page of this
         host that led here; both may be empty. ``chains``: the lines of all hosts."""
-        (names, part, *_), copied = view(target), bool(copy_of)
+        shown, copied = view(target), bool(copy_of)
+        names, part = shown.shapes, shown.section
         if copied and _is_the_copy(copy_of, target, names):
             copied = False
             self._blame(copy_of)
         if part in self.sections or len(self.sections) < SHAPES:
             self.sections[part] = self.sections.get(part, 0) + 1
+            if shown.frame:
+                self.frames.setdefault(part, Frame(shown.frame)).learn(shown.frame)
         fresh = self._learn_shapes(target, names, words, copied, lambda step: chains.add(key, via, step))
         self.sessions.learn(target, fresh)
         self.fresh += fresh

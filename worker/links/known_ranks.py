@@ -61,9 +61,9 @@ class KnownRanks:
             return 0, ""
         return usual - 1, f"rank of {what}: step {step} of {HIGHEST}"
 
-    def pace(self, key: str, host: str) -> float:
-        """The part of its interval after which a page is visited again: from 1 down to a half for the highest rank."""
+    def importance(self, key: str, host: str) -> float:
+        """What a fresh copy of a page is worth, beside others: from 1 up to 2 for the highest rank."""
         if not self:
             return 1.0
         step = max(self.pages.get(url_fingerprint(key), 0), self.hosts.get(host, 0) // 2)
-        return 1.0 - 0.5 * min(step, HIGHEST) / HIGHEST
+        return 1.0 + min(step, HIGHEST) / HIGHEST

@@ -4,6 +4,7 @@ from enum import IntEnum
 from typing import Final, NamedTuple
 
 LOOKS_ENDLESS: Final = "looks endless"
+LOOKS_DATED: Final = "looks like a calendar"
 COMBINES: Final = "combines parameters"
 NOTHING_NEW: Final = "nothing new"
 ENDLESS_NUMBERS: Final = "endless numbers"

@@ -2,8 +2,8 @@
 
 from typing import Literal, TypeAlias
 
-ReasonKind: TypeAlias = Literal["scope", "trap", "budget"]
-"""A rule of the scope; a rule against traps; a budget of the host or of a domain above it."""
+ReasonKind: TypeAlias = Literal["scope", "trap", "budget", "topic"]
+"""A rule of the scope; a rule against traps; a budget of the host or of a domain above it; the topic of the crawl."""
 
 
 def reason(kind: ReasonKind, decided: str) -> str:

@@ -10,7 +10,7 @@ from bisect import bisect_right
 from collections import OrderedDict, deque
 from collections.abc import Iterable
 from itertools import accumulate
-from typing import Final
+from typing import Any, Final
 
 BACK_AT_ONCE: Final = 8
 """URLs that come back at once: one new page in eight keeps a shape from being spent, so it brings its URLs back too."""
@@ -21,7 +21,7 @@ OF_A_SHAPE: Final = 512
 SHELVES: Final = 64
 """Shapes of a host of which URLs are set aside."""
 KEPT: Final = 256
-"""URLs of a host that are kept in its record at most, those refused last."""
+"""URLs of a host that are kept in its record at most, those of the shapes that were met last before the others."""
 KEPT_OCTETS: Final = 16384
 """What they take at most, about."""
 KEPT_EVERY: Final = 16
@@ -59,7 +59,8 @@ class _RefusedOfHost:
     def __init__(self) -> None:
         self.shelves: dict[str, _Shelf] = {}
         self.back: dict[str, None] = {}
-        self.returning: list[str] = []
+        self.returning: dict[str, str] = {}
+        """What comes back now, with the shape for which it was refused."""
 
     def __len__(self) -> int:
         return sum(len(shelf.keys) for shelf in self.shelves.values()) + len(self.back) + len(self.returning)
@@ -85,8 +86,7 @@ class RefusedUrls:
         keys = refused.shelves.setdefault(shape, _Shelf()).keys
         if key not in keys:
             keys.append(key)
-        if len(refused.shelves) > SHELVES:
-            del refused.shelves[next(iter(refused.shelves))]
+        drop_first(refused.shelves, SHELVES)
         after = len(refused)
         self._count += after - before
         while self._count > self._most and len(self._hosts) > 1:
@@ -105,21 +105,27 @@ class RefusedUrls:
             if (shelf := refused.shelves.get(shape)) is None:
                 continue
             if fresh:
-                self._bring_back(refused, shelf, shelf.back_for(came_back))
+                self._bring_back(refused, shape, shelf.back_for(came_back))
             elif came_back:
                 shelf.needed = min(MOST_NEEDED, 2 * shelf.needed)
         self._count += len(refused) - before
         self._forget_empty(host)
 
     def returning(self, host: str) -> list[str]:
-        """The keys of a host's URLs that come back now, each told once."""
+        """The keys of a host's URLs that come back now, until they `came_back`."""
         refused = self._hosts.get(host)
-        if refused is None or not refused.returning:
-            return []
-        keys, refused.returning = refused.returning, []
-        self._count -= len(keys)
+        return list(refused.returning) if refused is not None else []
+
+    def came_back(self, host: str, keys: Iterable[str]) -> None:
+        """They are asked for: nothing of them need be kept."""
+        refused = self._hosts.get(host)
+        if refused is None:
+            return
+        before = len(refused)
+        for key in keys:
+            refused.returning.pop(key, None)
+        self._count += len(refused) - before
         self._forget_empty(host)
-        return keys
 
     def _forget_empty(self, host: str) -> None:
         """Of whom nothing is aside nothing is remembered."""
@@ -127,10 +133,13 @@ class RefusedUrls:
             del self._hosts[host]
 
     def kept(self, host: str) -> tuple[tuple[str, str], ...]:
-        """What of it the record of a host holds: shape and key, those refused last."""
+        """What of it the record of a host holds: shape and key, those of the shapes that were met last."""
         refused = self._hosts.get(host)
         shelves = refused.shelves.items() if refused is not None else ()
-        entries = [(shape, key) for shape, shelf in shelves for key in shelf.keys][-KEPT:]
+        entries = [(shape, key) for shape, shelf in shelves for key in shelf.keys]
+        if refused is not None:  # not asked for yet: who owns the host next may have to
+            entries += [(shape, key) for key, shape in refused.returning.items()]
+        entries = entries[-KEPT:]
         sizes = list(accumulate(len(shape) + len(key) for shape, key in reversed(entries)))
         return tuple(entries[len(entries) - bisect_right(sizes, KEPT_OCTETS) :])
 
@@ -139,11 +148,17 @@ class RefusedUrls:
         for shape, key in entries:
             self.add(host, shape, key)
 
-    def _bring_back(self, refused: _RefusedOfHost, shelf: _Shelf, count: int) -> None:
+    def _bring_back(self, refused: _RefusedOfHost, shape: str, count: int) -> None:
         """The last refused first: they were the least deep."""
-        for _ in range(min(count, len(shelf.keys))):
-            key = shelf.keys.pop()
-            refused.returning.append(key)
+        keys = refused.shelves[shape].keys
+        for _ in range(min(count, len(keys))):
+            key = keys.pop()
+            refused.returning[key] = shape
             refused.back[key] = None
-        while len(refused.back) > _BACK:
-            del refused.back[next(iter(refused.back))]
+        drop_first(refused.back, _BACK)
+
+
+def drop_first(kept: dict[str, Any], most: int) -> None:
+    """Those that came first give way."""
+    while len(kept) > most:
+        del kept[next(iter(kept))]

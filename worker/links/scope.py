@@ -77,6 +77,7 @@ class Scope:
         self._out_of_scope = OutOfScope(f"scope {rules.kind}")
         self._not_included = OutOfScope("include: no pattern matches")
         self._add(seed_hosts)
+        self._hosts_alone = rules.kind == "host" and not self._exclude and not self._include
 
     def allows(self, url: Url) -> InScope | OutOfScope:
         """Whether the URL belongs to the crawl. ``exclude`` wins over everything else."""
@@ -88,6 +89,14 @@ class Scope:
         if self._include and not (rule := self._include.first(url)):
             return self._not_included
         return InScope(rule)
+
+    def excludes(self, url: Url) -> str:
+        """The fate of what does not belong to the crawl; empty if it does. As `allows`, for every link of every page:
+        hosts are looked up alone where nothing else is asked for."""
+        if self._hosts_alone:
+            return "" if url.host in self._hosts else self._out_of_scope.fate
+        verdict = self.allows(url)
+        return verdict.fate if isinstance(verdict, OutOfScope) else ""
 
     def allows_sitemap(self, url: Url) -> InScope | OutOfScope:
         """Whether a sitemap may be read that a site of the crawl announces: wherever it is (sitemaps.org, "cross

@@ -36,6 +36,7 @@ CALM: Final = 12
 LOOKED_AT: Final = 7
 """One page in so many then is. The number is a prime, so that hardly any rhythm of a site hides from it."""
 
+_LAST_YEAR: Final = 9999
 _TEXTS: Final = 128
 _KEPT_TEXTS: Final = 8
 
@@ -165,6 +166,10 @@ class Shape:
     def one_varies(self, numbers: Numbers) -> bool:
         """Whether all its URLs, and one with these numbers, differ in one number at most, as far as is known."""
         return self.pages >= ALIKE and bool(self._first) and (self._varied | self._unlike(numbers)).bit_count() <= 1
+
+    def leaves(self, year: int) -> bool:
+        """Whether its pages go on to dates after a year, or count below nothing, as no archive does."""
+        return any(number < 0 for number in self._low) or any(year < number <= _LAST_YEAR for number in self._high)
 
     def _unlike(self, numbers: Numbers) -> int:
         if len(numbers) != len(self._first):

@@ -47,11 +47,15 @@ _CALENDAR: Final = re.compile(
 """Names of what is by days, weeks or months, in some languages."""
 _DATED: Final = re.compile(
     r"(?:^|[=/_-])(?:19|20)\d\d([-_./]?)(?:0[1-9]|1[0-2])(?:\1(?:0[1-9]|[12]\d|3[01]))?(?=&|/?(?:\.[a-z]{2,5})?$)"
-    r"|=1\d{9}(?:\d{3})?(?=&|$)|[=/]-\d+(?=[&/]|$)",
+    r"|=1\d{9}(?:\d{3})?(?=&|$)",
     re.IGNORECASE,
 )
-"""A date that a URL ends in, or that a parameter has; unix seconds; a number below nothing, as no page counts."""
+"""A date that a URL ends in, or that a parameter has; unix seconds."""
+_BELOW_NOTHING: Final = re.compile(r"[=/]-\d+(?=[&/]|$)")
+"""A number that no page counts."""
 _DIGIT: Final = re.compile(r"\d")
+_PART: Final = re.compile(r"([&;=])")
+"""What stands between the names and values of a query."""
 
 
 def _session(match: re.Match[str]) -> bool:
@@ -75,6 +79,11 @@ def _without_sessions(text: str) -> str:
     return _WORDS.sub(lambda match: "" if _session(match) else match[0], text)
 
 
+def host_of_key(key: str) -> str:
+    """The host of a canonical URL, as :attr:`Url.host` has it: with its port unless that is 80 or 443."""
+    return key.split("/", 3)[2] if "://" in key else ""
+
+
 def target_of(href: str) -> str:
     """Path and query of an http(s) URL as it is serialised."""
     return href[href.find("/", 8) :]
@@ -95,6 +104,10 @@ class View(NamedTuple):
     endless: bool
     """Whether its text is of a kind that endless spaces are made of, though most such URLs are honest: session ids,
     dates of a calendar, segments that repeat."""
+    dated: bool
+    """Whether nothing but a date, or a name for what is by dates, makes it look endless."""
+    frame: str
+    """Where nothing but one word that may be an id makes it look endless: all else of it. Empty for others."""
     combines: bool
     """Whether it has several parameters of which more than one number, or none, varies as far as it shows itself."""
 
@@ -106,13 +119,37 @@ def view(target: str) -> View:
     session = _first_session(path)
     names = _names(path, query, session)
     section = _VARIABLE.sub("N", target.partition("?")[0].split("/", 2)[1])
-    endless = bool(names) and (
+    if session is not None and session["name"] and session.start() <= len(target.split("/", 2)[1]):
+        section = names[0]  # whatever page has a new id each time
+    odd = bool(names) and (
         REPEATING in names
         or session is not None
-        or (_DIGIT.search(target) is not None and (_CALENDAR.search(target) or _DATED.search(target)) is not None)
+        or _BELOW_NOTHING.search(target) is not None
         or (len(target) > len(path) and _first_session(target) is not None)
     )
-    return View(names, section, endless, "&" in target and not _one_number(target))
+    dated = bool(names) and not odd and _DIGIT.search(target) is not None
+    dated = dated and (_CALENDAR.search(target) or _DATED.search(target)) is not None
+    frame = "" if REPEATING in names or not odd or _BELOW_NOTHING.search(target) else _frame(target)
+    return View(names, section, odd or dated, dated, frame, "&" in target and not _one_number(target))
+
+
+def _frame(target: str) -> str:
+    """A target without the words in it that may be ids, each with the whole of its segment or value, and without what
+    only repeats how they begin, as the folders of a store do. Empty where a session is told by its place or name."""
+    target = target[:MAX_SHAPED]
+    words = [match for match in _WORDS.finditer(target) if _session(match)]
+    if _NAMED.search(target) or any(match["name"] or match["open"] for match in words):
+        return ""
+    ids = [match["word"] for match in words]
+    path, mark, query = target.partition("?")
+    at, segments = 0, path.split("/")
+    for number, segment in enumerate(segments):
+        if any(word in segment for word in ids):
+            segments[number] = "N"
+        elif number > 1 and segment and any(word.startswith(segment) or word.startswith(segment, at) for word in ids):
+            segments[number], at = "N", at + len(segment)
+    values = ("N" if any(word in part for word in ids) else part for part in _PART.split(query))
+    return f"{'/'.join(segments)}{mark}{''.join(values)}"
 
 
 def section(target: str) -> str:
@@ -130,6 +167,11 @@ def shapes(target: str) -> tuple[str, ...]:
     segments or more has that of its section as well, whatever else it says.
     """
     return view(target).shapes
+
+
+def narrow(target: str) -> tuple[str, ...]:
+    """The shapes of a URL but for that of its whole section: its path, and its parameters."""
+    return tuple(name for name in view(target).shapes if not name.endswith("/*"))
 
 
 def _names(path: str, query: str, session: re.Match[str] | None) -> tuple[str, ...]:

@@ -3,15 +3,16 @@
 The pages of a site repeat most of their links, so what was found out about one is remembered.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Final, NamedTuple
 
 import msgspec
 
 from gregor.schemas.messages import url_fingerprint
 from gregor.worker.links.reasons import reason
-from gregor.worker.links.scope import OutOfScope, Scope
+from gregor.worker.links.scope import Scope
 from gregor.worker.links.url_loops import malformed
+from gregor.worker.read.native import Core
 from gregor.worker.web.urls import Url, Urls
 
 REMEMBERED: Final = 16_384
@@ -40,15 +41,26 @@ class _Place(NamedTuple):
     old: _Known
 
 
+class Finder(NamedTuple):
+    """Resolves the references of a page. ``find``: None for what is no http(s) URL, or too long a one; ``ahead``: what
+    comes next, for where many are resolved at once."""
+
+    find: Callable[[str], Target | None]
+    ahead: Callable[[Iterable[str]], None]
+
+
 class Targets:
     """Remembers references by what they are relative to: nothing, the site, or the folder of their page.
 
     What was not met for half as many references as are remembered is forgotten at once.
     """
 
-    def __init__(self, urls: Urls, scope: Callable[[], Scope], size: int = REMEMBERED) -> None:
-        """``scope`` gives the scope in force: seeds that come later make another one."""
+    def __init__(
+        self, urls: Urls, scope: Callable[[], Scope], size: int = REMEMBERED, core: Core | None = None
+    ) -> None:
+        """``scope`` gives the scope in force: seeds that come later make another one. ``core`` resolves natively."""
         self._urls = urls
+        self._core = core if urls.plain else None
         self._scope = scope
         self._most = size // 2
         self._judged_by: Scope | None = None
@@ -59,10 +71,16 @@ class Targets:
     def __len__(self) -> int:
         return self._young_count + self._old_count
 
-    def finder(self, base: str, encoding: str) -> Callable[[str], Target | None]:
-        """Resolves the references of a page; None for what is no http(s) URL, or too long a one."""
+    def finder(self, base: str, encoding: str) -> Finder:
+        """That of a page of this base and encoding."""
+        ready: _Known = {}
+
+        def resolved(reference: str) -> Target | None:
+            target = ready.get(reference, _UNKNOWN)
+            return self._resolved(reference, base, encoding) if target is _UNKNOWN else target
+
         if not base.startswith(("http://", "https://")):
-            return lambda reference: self._resolved(reference, base, encoding)
+            return Finder(resolved, lambda references: None)
         self._forget()
         anywhere = self._place("", encoding)
         in_site = self._place(base[: base.find("/", 8) + 1], encoding)
@@ -71,7 +89,7 @@ class Targets:
         def find(reference: str) -> Target | None:
             first = reference[:1]
             if len(reference) > LONGEST:
-                return self._resolved(reference, base, encoding)
+                return resolved(reference)
             if first == "/":
                 young, old = in_site
             elif reference.startswith(("http://", "https://")):
@@ -79,23 +97,45 @@ class Targets:
             elif (first.isalnum() or first == ".") and ":" not in reference:
                 young, old = in_folder
             else:  # relative to the page itself, or too odd to say
-                return self._resolved(reference, base, encoding)
+                return resolved(reference)
             target = young.get(reference, _UNKNOWN)
             if target is _UNKNOWN:
                 target = old.pop(reference, _UNKNOWN)
                 if target is _UNKNOWN:
-                    target = self._resolved(reference, base, encoding)
+                    target = resolved(reference)
                 young[reference] = target
                 self._young_count += 1
             return target
 
-        return find
+        def ahead(references: Iterable[str]) -> None:
+            ready.clear()
+            unknown = set(references)
+            for remembered in (*in_site, *anywhere, *in_folder):
+                unknown = unknown.difference(remembered)
+            if encoding != "utf-8":  # in which their queries are
+                unknown = {reference for reference in unknown if "?" not in reference}
+            ready.update(self._natively(list(unknown), base))
+
+        return Finder(find, ahead if self._core is not None else lambda references: None)
+
+    def _natively(self, references: list[str], base: str) -> Iterator[tuple[str, Target | None]]:
+        """Those that the core resolves, with where they lead."""
+        core, excludes = self._core, self._scope().excludes
+        if core is None or not references:
+            return
+        for reference, answer in zip(references, core.resolve(references, base, self._urls.max_length), strict=True):
+            if answer is None:
+                yield reference, None
+            elif not isinstance(answer, bool):
+                href, key, host, fingerprint, plain = answer
+                url = Url(href, key, host)
+                loop = None if plain else malformed(url)
+                yield reference, Target(url, fingerprint, excludes(url), reason("trap", loop) if loop else "")
 
     def target(self, url: Url) -> Target:
         """What is said of a URL."""
-        verdict, loop = self._scope().allows(url), malformed(url)
-        out = verdict.fate if isinstance(verdict, OutOfScope) else ""
-        return Target(url, url_fingerprint(url.key), out, reason("trap", loop) if loop else "")
+        loop = malformed(url)
+        return Target(url, url_fingerprint(url.key), self._scope().excludes(url), reason("trap", loop) if loop else "")
 
     def _resolved(self, reference: str, base: str, encoding: str) -> Target | None:
         url = self._urls.resolve(reference, base, encoding)

@@ -33,6 +33,7 @@ def linked(source: Ticket, target: Url, kind: str, at: float, priority: int = 0)
         link=kind,
         label=source.label,
         at=at,
+        astray=source.astray,
     )
 
 
@@ -81,6 +82,8 @@ def redirected(source: Ticket, target: Url, at: float) -> Ticket:
         label=source.label,
         at=at,
         requisite=source.requisite,
+        worth=source.worth,
+        astray=source.astray,
     )
 
 
@@ -188,6 +191,11 @@ def again(row: Row, priority: int | None = None, at: float = 0.0, due: float = 0
         due=due,
         requisite=row.requisite,
     )
+
+
+def dropping(row: Row, at: float) -> Ticket:
+    """What asks the owner of a URL to delete what is kept of it, if it was not visited since."""
+    return Ticket(href=row.href, key=row.key, host=row.host, visit=row.visits, kind="drop", priority=4, at=at)
 
 
 def reopened(target: Url, kind: str, via: str, depth: int, label: str, at: float, hops: int = 0) -> Ticket:

@@ -11,11 +11,11 @@ has gone on for long (``chains``). Pages that are alike are many, not endless: h
 visited. What was refused is set aside (``refusals``), and comes back when pages of its shape bring something new.
 
 What is learnt lies in memory; what sank is kept in the record of its host besides (`changes`, `recall`), so that a
-later owner need not find a trap again.
+later owner need not find a trap again, and refused names in that of a partition (`endless_hosts`).
 """
 
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import partial
 from operator import attrgetter
 from typing import Final
@@ -25,12 +25,13 @@ import msgspec
 from gregor.schemas.messages import PRIORITIES, Ticket
 from gregor.worker.links.chains import Chains
 from gregor.worker.links.echoes import words_of
-from gregor.worker.links.endless_hosts import EndlessHosts, domain_of
+from gregor.worker.links.endless_hosts import EndlessHosts, RefusedNames, domain_of
 from gregor.worker.links.known_host import KnownHost
 from gregor.worker.links.rank import (
     COMBINES,
     ENDLESS_HOSTS,
     ENDLESS_NUMBERS,
+    LOOKS_DATED,
     LOOKS_ENDLESS,
     NOTHING_NEW,
     SESSION_ID,
@@ -39,7 +40,7 @@ from gregor.worker.links.rank import (
 )
 from gregor.worker.links.refusals import KEPT_EVERY, RefusedUrls
 from gregor.worker.links.shape_score import LINE, NEARLY, SPENT, SUNK, Shape
-from gregor.worker.links.shapes import numbers, sessionless, shapes, target_of, view
+from gregor.worker.links.shapes import host_of_key, narrow, numbers, sessionless, shapes, target_of, view
 from gregor.worker.web.urls import Url
 
 TRIALS: Final = 5
@@ -55,6 +56,9 @@ LARGE: Final = 32
 KNOWN: Final = 3
 """Pages with something new from which on a shape speaks for a URL that has another, spent shape too."""
 
+YEAR: Final = 31_556_952.0
+"""Seconds."""
+MOST_YEAR: Final = 9999
 _SHAPES: Final = 32768
 _NOTHING: Final = KnownHost()
 _OPEN: Final = Judged(Rank.OPEN)
@@ -64,14 +68,16 @@ _SCORE: Final = attrgetter("score")
 class Traps:
     """What is learnt of the hosts' URL spaces."""
 
-    def __init__(self, shapes: int = _SHAPES) -> None:
-        """``shapes`` is how many are remembered over all hosts; those of the hosts learnt longest ago are dropped."""
+    def __init__(self, shapes: int = _SHAPES, partition_of: Callable[[str], int] = lambda host: 0) -> None:
+        """``shapes`` is how many are remembered over all hosts; those of the hosts learnt longest ago are dropped.
+        ``partition_of`` a host: see `RefusedNames`."""
         self._most = shapes
         self._count = 0
         self._hosts: OrderedDict[str, KnownHost] = OrderedDict()
         self._domains = EndlessHosts(shapes)
         self._chains = Chains()
         self._refusals = RefusedUrls()
+        self.refused_names = RefusedNames(partition_of)
         self._source: Url | None = None
         self._suspect = False
 
@@ -85,12 +91,12 @@ class Traps:
         whose content it has; ``via``: that of the page whose link led to it; ``near``: it is a near-duplicate. Text and
         media are looked at only where that may tell anything."""
         self._source = None
-        target, host = url.target, self._know(url.host) or self._meet(url.host, bool(copy_of), _host_of(via))
+        target, host = url.target, self._know(url.host) or self._meet(url.host, bool(copy_of), host_of_key(via))
         words = partial(words_of, text, target, media) if shapes(target) and text and not text.isspace() else None
         # A page of another host is no evidence against this one: mirrors have an end.
-        twin = target_of(copy_of) if copy_of and (words is None or _host_of(copy_of) == url.host) else ""
+        twin = target_of(copy_of) if copy_of and (words is None or host_of_key(copy_of) == url.host) else ""
         before = len(host.shapes)
-        led = via if _host_of(via) == url.host else ""
+        led = via if host_of_key(via) == url.host else ""
         fresh = host.learn(url.key, target, words, copy_of=twin, via=led, chains=self._chains)
         self._refusals.brought(url.host, shapes(target), url.key, fresh)
         host.note_nearly(target, near)
@@ -112,8 +118,12 @@ class Traps:
             host.changed = host.changed or count & (count - 1) == 0 or count % KEPT_EVERY == 0
 
     def returning(self, host: str) -> list[str]:
-        """The keys of URLs of a host that were refused and come back now, each told once."""
+        """The keys of URLs of a host that were refused and come back now, until they `came_back`."""
         return self._refusals.returning(host)
+
+    def came_back(self, host: str, keys: Iterable[str]) -> None:
+        """They are asked for now."""
+        self._refusals.came_back(host, keys)
 
     def recall(self, host: str, learnt: bytes) -> None:
         """The record of a host was read: go on from there, unless more is known. Raises `msgspec.MsgspecError` or
@@ -132,7 +142,7 @@ class Traps:
         if ticket.requisite:  # no page: it has a bound of its own
             return _OPEN
         target = target_of(ticket.key)
-        names, part, endless, combines = view(target)
+        names, part, endless, dated, frame, combines = view(target)
         host = self._hosts.get(ticket.host, _NOTHING)
         its_shapes = [shape for name in names if (shape := host.shapes.get(name)) is not None]
         if host.sessions.proven and (bare := sessionless(target)) != target:
@@ -150,7 +160,10 @@ class Traps:
         if any(shape.nearly >= NEARLY for shape in its_shapes):
             return Judged(Rank.SUNK, "near-duplicates", part)
         if endless:
-            return Judged(Rank.SUNK, LOOKS_ENDLESS, part)
+            if dated and not _leaves(host, target, ticket.at):
+                return Judged(Rank.SUNK, LOOKS_DATED, part)
+            if not (frame and ((usual := host.frames.get(part)) is None or usual.holds(frame))):
+                return Judged(Rank.SUNK, LOOKS_ENDLESS, part)
         if combines and not _one_varies(host, target, names):
             return Judged(Rank.SUNK, COMBINES, part)
         if host.sections.get(part, 0) > LARGE:
@@ -182,7 +195,7 @@ class Traps:
         """Whether what is left of a spent shape is visited at last, or refused: what pages of its kind, or others in
         vain, have without end."""
         via = ticket.via
-        if shape.trials < TRIALS or host.trials * TRIAL_SHARE < host.fresh or _host_of(via) != ticket.host:
+        if shape.trials < TRIALS or host.trials * TRIAL_SHARE < host.fresh or host_of_key(via) != ticket.host:
             return Rank.SPENT
         led = not set(names).isdisjoint(shapes(target_of(via))) or via in self._chains
         endless = led and host.line(shape, target_of(ticket.key), via) >= LINE
@@ -192,7 +205,7 @@ class Traps:
         """Whether a host was found on another one whose first page was a copy, and is none that brought something."""
         if (known := self._hosts.get(host)) is not None:
             return known.echoes
-        return self._hosts.get(_host_of(via), _NOTHING).copied
+        return self._hosts.get(host_of_key(via), _NOTHING).copied
 
     def _know(self, name: str) -> KnownHost | None:
         if name in self._hosts:
@@ -202,6 +215,7 @@ class Traps:
     def _meet(self, name: str, copied: bool, via: str) -> KnownHost:
         """The first page of a host was stored; ``via``: the host of the page that led to it."""
         self._domains.learn(name, copied)
+        self.refused_names.met(name, copied)
         echoes = copied and self._hosts.get(via, _NOTHING).copied
         self._hosts[name] = KnownHost(copied, echoes)
         return self._hosts[name]
@@ -217,6 +231,14 @@ def _spare(host: KnownHost) -> bool:
     return host.trials < max(ROW_SHARE * host.fresh, ROW - 2 * host.fresh)
 
 
+def _leaves(host: KnownHost, target: str, at: float) -> bool:
+    """Whether pages like that of a URL, which was found at ``at`` unix seconds, left the times that pages are of: by so
+    much a calendar without end differs from an archive."""
+    year = 1970 + int(at / YEAR) + 1 if at else MOST_YEAR
+    its_shapes = [host.shapes.get(name) for name in narrow(target)]
+    return all(shape is not None and shape.leaves(year) for shape in its_shapes)
+
+
 def _one_varies(host: KnownHost, target: str, names: tuple[str, ...]) -> bool:
     """Whether of the parameters of a URL one counts pages, and the others are always the same."""
     row = numbers(target)
@@ -227,14 +249,9 @@ def _of_session(its_shapes: list[Shape], names: tuple[str, ...], ticket: Ticket)
     """The same of a page that was fetched under another session id: pages under such ids, or of its kind, lead on to
     it."""
     via = target_of(ticket.via)
-    led = _host_of(ticket.via) == ticket.host and (sessionless(via) != via or not set(names).isdisjoint(shapes(via)))
+    led = host_of_key(ticket.via) == ticket.host and (sessionless(via) != via or not set(names).isdisjoint(shapes(via)))
     return Rank.REFUSED if led and any(shape.line >= LINE for shape in its_shapes) else Rank.SPENT
 
 
 def _reason(shape: Shape) -> str:
     return ENDLESS_NUMBERS if shape.walks else NOTHING_NEW
-
-
-def _host_of(key: str) -> str:
-    """The host of a canonical URL, as :attr:`Url.host` has it: with its port unless that is 80 or 443."""
-    return key.split("/", 3)[2] if "://" in key else ""

@@ -1,8 +1,8 @@
 """What limits the speed of a worker: judged over the last seconds, with the figures that show it. Pure."""
 
-from collections import deque
-from collections.abc import Mapping
-from typing import Final, NamedTuple
+from collections import Counter, deque
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final, NamedTuple, Protocol, TypeVar
 
 WINDOW: Final = 10.0
 """Seconds over which it is judged."""
@@ -13,7 +13,7 @@ ADVICE: Final = {
     "budget": "raise what is named, if the crawl is to go on",
     "service": "bring back what is away, give room to what is full; nothing is lost meanwhile",
     "nothing": "no URL is left to this worker now: add seeds, wait for what is due later, or let it end",
-    "CPU": "more workers; on one machine a crawl of its own, or a narrower scope",
+    "CPU": "more workers; on one machine more `--processes`; or a narrower scope",
     "concurrency": "raise concurrency, if CPU and network have room",
     "failures": "see the errors by cause: do the hosts refuse this crawl?",
     "politeness": "more hosts: wider seeds or scope, more memory_urls; or a shorter delay, if the sites agree",
@@ -88,6 +88,22 @@ LINE_DOWN: Final = Bottleneck(
     "connect", "nothing that is asked can be reached: this machine's own line seems to be down"
 )
 """What limits while no host at all can be reached."""
+
+
+class Limited(Protocol):
+    """What a worker says of itself. ``limit``: a key of `ADVICE`."""
+
+    @property
+    def limit(self) -> str: ...
+
+
+L = TypeVar("L", bound=Limited)
+
+
+def of_most(workers: Sequence[L], to_do: Callable[[L], int]) -> tuple[L, int]:
+    """What limits most of some workers, by the one of these that has most to do; and how many these are."""
+    limit, count = Counter(worker.limit for worker in workers).most_common(1)[0]
+    return max((worker for worker in workers if worker.limit == limit), key=to_do), count
 
 
 class Bottlenecks:

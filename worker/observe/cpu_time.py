@@ -4,7 +4,7 @@ A stage is charged with every step that runs in it, never with what it waits for
 """
 
 import time
-from collections.abc import Coroutine, Generator
+from collections.abc import Coroutine, Generator, Mapping
 from typing import Any, Final, Generic, TypeVar
 
 T = TypeVar("T")
@@ -19,6 +19,8 @@ class CpuTime:
         self._seconds = dict.fromkeys(STAGES, 0.0)
         self._stage = "rest"  # so the start of the process counts there
         self._since = 0.0
+        self.elsewhere: Mapping[str, float] = {}
+        """What other processes of the crawl told of themselves, added up."""
 
     def switch(self, stage: str) -> str:
         """Charge another stage from now on; gives the one charged so far, for the way back."""
@@ -30,7 +32,8 @@ class CpuTime:
     def seconds(self) -> dict[str, float]:
         """By stage; ``threads``: of all threads beside the loop's, which are the clients of the stores."""
         self.switch(self._stage)
-        return {**self._seconds, "threads": max(0.0, self.process() - time.thread_time())}
+        here = {**self._seconds, "threads": max(0.0, self.process() - time.thread_time())}
+        return {stage: seconds + self.elsewhere.get(stage, 0.0) for stage, seconds in here.items()}
 
     def process(self) -> float:
         """Seconds of the whole process."""

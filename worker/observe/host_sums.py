@@ -28,16 +28,28 @@ class HostSums:
 
     def add(self, host: str, size: int | None, seconds: float, *, failed: bool) -> None:
         """A visit of a host; ``size``: of the page that it brought, if it did."""
-        host_sum = self._sums.get(host)
-        if host_sum is None:
-            host_sum = self._others
-            if len(self._sums) < MOST:
-                host_sum = self._sums[host] = HostSum(host)
+        host_sum = self._of(host)
         if size is not None:
             host_sum.pages += 1
             host_sum.bytes += size
         host_sum.errors += failed
         host_sum.seconds += seconds
+
+    def put(self, more: HostSum) -> None:
+        """Another worker did this of a host."""
+        host_sum = self._of(more.host) if more.host else self._others
+        host_sum.pages += more.pages
+        host_sum.bytes += more.bytes
+        host_sum.errors += more.errors
+        host_sum.seconds += more.seconds
+
+    def _of(self, host: str) -> HostSum:
+        host_sum = self._sums.get(host)
+        if host_sum is None:
+            host_sum = self._others
+            if len(self._sums) < MOST:
+                host_sum = self._sums[host] = HostSum(host)
+        return host_sum
 
     def __len__(self) -> int:
         return len(self._sums)

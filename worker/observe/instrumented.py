@@ -99,4 +99,7 @@ def all_measured(services: Services, stats: Stats, clock: Callable[[], float]) -
         instrumented(services.coordinator, "coordinator", stats, "changed", clock=clock),
         MeasuredTransport(services.transport, stats, clock),
         instrumented(services.resolver, "resolver", stats, clock=clock),
+        services.addresses and instrumented(services.addresses, "addresses", stats, clock=clock),
+        None if services.settler is None else instrumented(services.settler, "store", stats, clock=clock),
+        services.counters,
     )

@@ -2,6 +2,7 @@
 
 import math
 from collections import Counter, defaultdict, deque
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -11,6 +12,7 @@ from gregor.worker.borders.transport import Response
 from gregor.worker.extract.drift import Fallen
 from gregor.worker.extract.tally import Tally
 from gregor.worker.observe.bottleneck import Sample
+from gregor.worker.observe.course import Course
 from gregor.worker.observe.cpu_time import CpuTime
 from gregor.worker.observe.health import BorderHealth
 from gregor.worker.observe.host_sums import HostSums
@@ -45,20 +47,26 @@ class Stats:
     recent: deque[Row] = field(default_factory=lambda: deque(maxlen=RECENT))  # of the last visits, the newest last
     statuses: Counter[int] = field(default_factory=Counter)
     links: Counter[str] = field(default_factory=Counter)
+    promotions: Counter[str] = field(default_factory=Counter)  # of known URLs that stand better now: see `FetchOrder`
+    worths: dict[str, float] = field(default_factory=dict)  # what a link must be worth, by front queue
     traps: Counter[str] = field(default_factory=Counter)  # URLs that a trap rule refused, and that came back
     by_host: HostSums = field(default_factory=HostSums)
     unread: Counter[str] = field(default_factory=Counter)  # documents not read to their end, by what was too much
     ways: Counter[str] = field(default_factory=Counter)  # pages of HTML, by which way they were read
+    classes: Counter[str] = field(default_factory=Counter)  # pages stored, by what a model has put them into
+    relevant: Counter[bool] = field(default_factory=Counter)  # pages stored, by whether they are relevant for a topic
     extracted: Tally = field(default_factory=Tally)  # what rules made of pages, and what was lost
     drift: tuple[Fallen, ...] = ()  # fields of rules that had fallen away at `drift_at`
     drift_at: float = -math.inf
     before: dict[str, int] = field(default_factory=dict)
+    drops: int = 0  # stale URLs of which nothing is kept any more
     running: int = 0
     queued: int = 0
     hosts: int = 0
     hosts_waiting: int = 0
     slowest: float = 0.0  # seconds that the host with the longest queue needs, when somebody watches
     later: bool = False  # whether a calendar holds anything
+    course: Course = field(default_factory=Course)  # how the URLs in memory grew, when somebody watches
     requisites: int = 0  # stored in this run, less those that became pages
     _requisites_counted: int = 0  # of them, those that `before` has already
     _counted: tuple[int, int] = (0, 0)  # own pages and bytes that `before` has already
@@ -141,6 +149,11 @@ class Stats:
         return {state: count for state, count in self.states.items() if state != "waiting"}
 
     @property
+    def visited(self) -> int:
+        """How many visits ended a URL."""
+        return self.states.total() - self.states["waiting"]
+
+    @property
     def troubles(self) -> Counter[str]:
         """All that went wrong, in words: causes of visits that failed, and services that were waited for."""
         return self.errors + Counter({f"unavailable: {service}": count for service, count in self.aways.items()})
@@ -194,6 +207,13 @@ class Stats:
         """The whole crawl, all its workers, was counted anew: own counts go on from here."""
         self.before, self._counted, self._requisites_counted = counts, self._own, self.requisites
 
+    def dropped(self, change: Mapping[str, int]) -> None:
+        """What was kept of a stale URL is no more; ``change``: of the crawl's counts."""
+        self.drops += 1
+        for name in ("pages", "pages_200", "bytes", "requisites"):
+            if name in self.before:
+                self.before[name] += change.get(name, 0)
+
     def became_page(self, ok: int) -> None:
         """A link was found to a stored requisite; ``ok``: 1 if its status is 200."""
         self.requisites -= 1
@@ -208,6 +228,11 @@ class Stats:
     def _own(self) -> tuple[int, int]:
         """What this worker added to the crawl's pages with status 200, and to its bytes."""
         return self.pages_200 - self._again[0], self.bytes - self._again[1]
+
+    @property
+    def visited_pages(self) -> int:
+        """Pages that were visited in this run, for the first time or again."""
+        return self.changes["new"] + self.changes["changed"] + self.changes["unchanged"]
 
     @property
     def total_pages_200(self) -> int:

@@ -5,7 +5,7 @@ from time import perf_counter
 from typing import Any, TypeVar
 
 from gregor.partitioner.hashing import partition_of
-from gregor.schemas.messages import KEPT, Page, Row, State, Ticket
+from gregor.schemas.messages import STILL_THERE, Page, Row, State, Ticket
 from gregor.worker.borders.coordinator import Lease
 from gregor.worker.borders.transport import Response
 from gregor.worker.observe import tracing
@@ -28,13 +28,21 @@ class Visits:
         partitions: int,
         wanted: Callable[[], Collection[int]],
         monotonic: Callable[[], float],
+        relevant_from: float = 0.0,
     ) -> None:
-        """``partitions`` is how many the crawl has, ``wanted`` gives those that are this worker's."""
+        """``partitions`` is how many the crawl has, ``wanted`` gives those that are this worker's.
+        ``relevant_from``: see `topic_threshold`."""
         self._stats = stats
         self._tracer = tracer
         self._partitions = partitions
         self._wanted = wanted
         self._monotonic = monotonic
+        self._relevant_from = relevant_from
+
+    @property
+    def running(self) -> int:
+        """How many visits run now."""
+        return self._stats.running
 
     def begun(self, lease: Lease, host: str, late: float) -> Visit:
         """A visit of a host whose turn came ``late`` seconds after it was due; it runs while the block does."""
@@ -62,6 +70,8 @@ class Visits:
 
     def published(self, tickets: Sequence[Ticket]) -> None:
         """Links were published: how many, and how many of them stay on this worker."""
+        if not tickets:
+            return
         stats, mine = self._stats, self._wanted()
         stays = sum(partition_of(ticket.host, self._partitions) in mine for ticket in tickets)
         stats.links["sent"] += len(tickets)
@@ -87,6 +97,10 @@ class Visits:
         if page is not None:
             stats.stored(page.status, page.size, page.state, added[:2])
             stats.requisites += added[2]
+            if page.relevance is not None:
+                stats.relevant[page.relevance >= self._relevant_from] += 1
+            if page.page_class:
+                stats.classes[page.page_class] += 1
         if cause:
             stats.errors[cause] += 1
             stats.trouble = f"{row.href}: {row.outcome}"
@@ -100,14 +114,10 @@ class Visits:
 
 def page_change(before: Row | None, row: Row) -> str:
     """What a visit made of a page: "new", "changed", "unchanged" or "gone"; "" of none, or nothing that is known."""
-    there = before is not None and before.page > 0
-    if row.page and not there:
-        return "new"
-    if before is None or not there:
-        return ""
+    if before is None or not before.page:
+        return "new" if row.page else ""
     if row.changed > before.changed:
         return "changed"
     if row.unchanged > before.unchanged:
         return "unchanged"
-    left = row.state not in (*KEPT, "waiting") and before.state in (*KEPT, "waiting")
-    return "gone" if left else ""
+    return "gone" if before.state in STILL_THERE and row.state not in STILL_THERE else ""

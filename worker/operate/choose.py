@@ -11,7 +11,7 @@ from gregor.worker.base.errors import BadInput
 from gregor.worker.base.printable import one_line
 from gregor.worker.links.reasons import what_decided
 from gregor.worker.links.scope import OutOfScope, Scope, ScopeRules
-from gregor.worker.settle.rows import last_visit
+from gregor.worker.settle.revisits import last_visit
 from gregor.worker.web.urls import Urls
 
 _AGE: Final = re.compile(r"(\d+(?:\.\d+)?)\s*([smhdw]?)")

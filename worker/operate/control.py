@@ -4,10 +4,10 @@ Every change is put on record: who, when, what, why and from where. A change tha
 second effect; where the effect lies outside the orders, a crash between effect and record may repeat it, harmlessly.
 """
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from functools import partial
-from typing import Final
+from typing import Final, Literal
 
 from msgspec import Struct
 
@@ -137,6 +137,19 @@ class Control(Ordering):
             f"drop dead letters{_of(cause, keys)}", by, lambda: dead_letters.drop(self._store, letters)
         )
         return Treated(count, more)
+
+    async def treat_all_dead(self, verb: Literal["retry", "drop"], cause: str | None, by: By) -> AsyncIterator[int]:
+        """The same of all letters, however many: how many were treated so far. What is cut short is gone on with by the
+        next call."""
+        count = 0
+        async for letters in dead_letters.slices(self._reader, cause, of_urls=verb == "retry"):
+            count += await self._once(f"{verb} dead letters{_of(cause, ())}", by, partial(self._treat, verb, letters))
+            yield count
+
+    async def _treat(self, verb: str, letters: list[dead_letters.Dead]) -> int:
+        if verb == "retry":
+            return await dead_letters.retry(self._log, self._store, letters, self._coordinator.now())
+        return await dead_letters.drop(self._store, letters)
 
 
 class FolderControl(Ordering):

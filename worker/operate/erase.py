@@ -1,6 +1,7 @@
 """Deleting what a crawl stored of hosts that opted out: whose it is, and what was found. Pure."""
 
 from collections.abc import Awaitable, Callable
+from typing import TypeAlias
 
 import msgspec
 
@@ -24,6 +25,26 @@ class Erased(msgspec.Struct):
     def __add__(self, other: "Erased") -> "Erased":
         pairs = zip(msgspec.structs.astuple(self), msgspec.structs.astuple(other), strict=True)
         return Erased(*(mine + theirs for mine, theirs in pairs))
+
+
+HowFar: TypeAlias = Callable[[str, int], None]
+"""Hears what a pass is looking at, and at how many it has looked."""
+
+
+class Looked:
+    """Counts what a pass looks at, one kind after the other."""
+
+    def __init__(self, tell: HowFar = lambda *_: None) -> None:
+        self._tell = tell
+        self._what = ""
+        self._count = 0
+
+    def at(self, what: str, count: int) -> None:
+        """At so many more of a kind."""
+        if what != self._what:
+            self._what, self._count = what, 0
+        self._count += count
+        self._tell(what, self._count)
 
 
 class Whose(msgspec.Struct, frozen=True):

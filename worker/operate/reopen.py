@@ -14,8 +14,7 @@ from gregor.worker.links.configured import followed_kinds
 from gregor.worker.links.reasons import what_decided
 from gregor.worker.links.scope import OutOfScope, Scope
 from gregor.worker.links.tickets import again, reopened
-from gregor.worker.settle.revisits import Revisits, SitemapHint
-from gregor.worker.settle.rows import last_visit
+from gregor.worker.settle.revisits import Revisits, SitemapHint, last_visit
 from gregor.worker.web.urls import Url, Urls
 
 _JUDGED: Final = ("kind", "nofollow", "depth")
@@ -48,7 +47,7 @@ async def tickets(
                 yield again(row, None, now)
         elif revisits and policy is not None and row.state in KEPT and not row.due:
             hint, visited = SitemapHint(row.lastmod, row.changefreq), last_visit(row)
-            due = visited + policy.interval(row.changed, row.unchanged, hint, visited)
+            due = visited + policy.interval(policy.known_of(row), hint, visited)
             yield again(row, None, now, max(now, due))
 
 

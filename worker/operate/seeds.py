@@ -12,7 +12,8 @@ from gregor.worker.borders.store import PageStore
 from gregor.worker.links.tickets import seeded
 from gregor.worker.web.urls import Url
 
-BATCH = 1000
+BATCH = 5000
+"""Seeds that are published at once: each batch waits for the disk twice."""
 
 
 class Seed(msgspec.Struct, frozen=True):

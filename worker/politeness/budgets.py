@@ -32,6 +32,9 @@ class HostBudgets:
             return reason("budget", f"{pages} pages of this host")
         if size is not None and host.record.bytes >= size:
             return reason("budget", f"{size} bytes of this host")
+        fresh = config.topic_discover
+        if fresh is not None and not host.record.relevant and host.record.pages >= fresh:
+            return reason("topic", f"none of the first {fresh} pages of this host is relevant")
         for domain, most in self._orders.domain_budgets(host.name):
             if self._domain_pages.of(domain) >= most:
                 return reason("budget", f"{most} pages of {domain}")
@@ -42,6 +45,7 @@ class HostBudgets:
         config = self._config
         return (
             config.max_pages_per_host is not None
+            or config.topic_discover is not None
             or config.max_bytes_per_host is not None
             or host.name in self._overrides
             or self._orders.budget(host.name) is not None

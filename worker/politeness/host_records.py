@@ -37,6 +37,8 @@ class Answered(msgspec.Struct, frozen=True):
     change: CountsChange = NO_CHANGE
     robots: bool = False
     mends: bool = True
+    relevance: float | None = None
+    """Of the page that came, for the topic; 1 for that of a seed, whose host is no new one."""
 
 
 class OriginFailed(msgspec.Struct, frozen=True):
@@ -131,6 +133,8 @@ class HostRecords:
         if (change.pages or change.bytes) and self._budgets.counts(host):
             pages, size = record.pages + change.pages, max(0, record.bytes + change.bytes)
             record = msgspec.structs.replace(record, pages=pages, bytes=size)
+        if self._config.has_topic and not record.relevant and (result.relevance or 0.0) >= self._config.topic_threshold:
+            record = msgspec.structs.replace(record, relevant=True)
         record = self._with_learnt(record)
         if record is not host.record:
             await self._put(host, record)

@@ -3,9 +3,11 @@
 import math
 from collections.abc import Callable
 
-from gregor.schemas.messages import RequestStart
-from gregor.worker.borders.transport import Permit, Response
-from gregor.worker.fetch.held import TurnHeld
+import msgspec
+
+from gregor.schemas.parts import RequestStart
+from gregor.worker.borders.transport import Response
+from gregor.worker.fetch.held import RevisitHeld, TurnHeld
 from gregor.worker.fetch.outcomes import Broken, Denied
 from gregor.worker.frontier.host import Host
 from gregor.worker.frontier.partition import Partition
@@ -73,18 +75,22 @@ class Turns:
         """Whether the partition's lease certainly holds now. It only reads."""
         return self._partition.lease.holds()
 
-    def sent(self, host: Host, ordered: float, href: str, rules: float) -> None:
+    def sent(self, host: Host, ordered: float, asked: "_Request") -> None:
         """Put the start of a request on record; see `Turn`."""
         now, stats = self.monotonic(), self._stats
         delay = self.spacing.of_request(host, ordered)
+        href, addresses, address_delay = asked.href, asked.addresses, asked.address_delay
         if href:
             page_delay = self.spacing.of_page(host, delay)
             stats.spaced(now - host.last_page, page_delay, now)
             host.last_page = now
-            host.record_request(RequestStart(self._origin + now, delay, page_delay, rules, href))
+            if host.queue.again is not None:
+                host.queue.again.asked()
+            start = RequestStart(self._origin + now, delay, page_delay, asked.rules, href)
         else:
             stats.spaced(now - host.last_start, delay, now)
-            host.record_request(RequestStart(self._origin + now, delay, robots=True))
+            start = RequestStart(self._origin + now, delay, robots=True)
+        host.record_request(msgspec.structs.replace(start, addresses=addresses, address_delay=address_delay))
         host.last_start = now
         stats.requests += 1
         self._partition.counts["requests"] += 1
@@ -170,13 +176,15 @@ class Turn:
         due = self._turns.spacing.page_due(self.host)
         return Later(due) if due > self.now else None
 
-    def for_robots(self) -> Permit:
+    def for_robots(self) -> "_Request":
         """The permit of a request for a robots.txt."""
         return _Request(self, "", 0.0)
 
-    async def for_page(self, href: str, rules: float) -> Permit:
+    async def for_page(self, href: str, rules: float) -> "_Request":
         """The permit of a request for a page, with the delay in force made durable. ``rules``: when the robots.txt that
-        allows it was fetched, unix seconds."""
+        allows it was fetched, unix seconds. Raises `RevisitHeld`."""
+        if (again := self.host.queue.again) is not None and (seconds := again.holds()):
+            raise RevisitHeld(again, seconds)
         await self._turns.records.promise(self.host)
         return _Request(self, href, rules)
 
@@ -184,10 +192,10 @@ class Turn:
         """Whether a request may be written now. It only reads: the lease, by the worker's own clock."""
         return self._turns.holds()
 
-    def sent(self, href: str, rules: float) -> None:
-        """A request is being written; ``href`` is empty for a robots.txt. On the event loop only."""
+    def sent(self, asked: "_Request") -> None:
+        """A request is being written. On the event loop only."""
         self.used = True
-        self._turns.sent(self.host, self._ordered, href, rules)
+        self._turns.sent(self.host, self._ordered, asked)
 
     def took(self, begun: float, response: Response | None) -> float:
         """Seconds of a page's request that was ``begun``, by the clock, or as its response has them: that also says how
@@ -222,17 +230,25 @@ class Turn:
 
 
 class _Request:
-    """The `Permit` of one request of a turn."""
+    """The `Permit` of one request of a turn. ``href`` is empty for a robots.txt; ``rules``: when the robots.txt that
+    allows it was fetched, unix seconds."""
 
-    __slots__ = ("_href", "_rules", "_turn")
+    __slots__ = ("_turn", "address_delay", "addresses", "href", "rules")
 
     def __init__(self, turn: Turn, href: str, rules: float) -> None:
         self._turn = turn
-        self._href = href
-        self._rules = rules
+        self.href = href
+        self.rules = rules
+        self.addresses: tuple[str, ...] = ()
+        self.address_delay = 0.0
+
+    def goes_to(self, addresses: tuple[str, ...], delay: float) -> None:
+        """What is put on record of where it goes."""
+        if delay > 0.0:
+            self.addresses, self.address_delay = addresses, delay
 
     def allows(self) -> bool:
         return self._turn.allows()
 
     def sent(self) -> None:
-        self._turn.sent(self._href, self._rules)
+        self._turn.sent(self)

@@ -9,6 +9,7 @@ import msgspec
 from selectolax.lexbor import LexborNode
 
 from gregor.worker.base.spooled import SpooledBody
+from gregor.worker.read.native import Core
 from gregor.worker.web import media_type
 from gregor.worker.web.encodings import sniff
 
@@ -69,6 +70,8 @@ class Document:
         """Whether who parses it as HTML leaves the tree here: it is looked at once more."""
         self.tree: LexborNode | None = None
         """The root of the tree that it was parsed to, where that is kept."""
+        self.core: Core | None = None
+        """What reads that tree natively, if anything does."""
         self.way = ""
         """Which way it was read, of one that is HTML: ``native``, or why by Python."""
         self._body = body

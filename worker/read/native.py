@@ -9,7 +9,9 @@ from importlib import import_module
 from importlib.metadata import version
 from typing import Final, Protocol, TypeAlias, cast
 
-INTERFACE: Final = 2
+from selectolax.lexbor import LexborHTMLParser, LexborNode
+
+INTERFACE: Final = 6
 """The functions that are asked for; another version of the distribution may have others."""
 
 LETTERS: Final = re.compile("[\\w\U00020000-\U0010ffff]+")
@@ -33,6 +35,10 @@ NativeAnswer: TypeAlias = tuple[
 attributes whose grammar is left to others, each with the place among the references before which its own belong."""
 
 
+NativeTarget: TypeAlias = tuple[str, str, str, int, bool]
+"""Of a URL: href, key, host, fingerprint; and whether it is plain: nothing in it looks like a loop or a heap."""
+
+
 class Core(Protocol):
     """What is computed natively, without the interpreter's lock."""
 
@@ -44,6 +50,36 @@ class Core(Protocol):
 
     def read_page(self, html: str, characters: int, links: int, closed: bool, /) -> NativeAnswer | str:
         """See `html.natively.read`."""
+
+    def read_tree(self, root: int, html: str, characters: int, links: int, closed: bool, /) -> NativeAnswer | str:
+        """The same of the tree that selectolax made of it; ``root``: its root's ``mem_id``."""
+
+    def words_of(self, element: int, single: bool, /) -> tuple[str, int, int, int]:
+        """The visible text of an element of such a tree, as `extract.text.words`; how many nodes that are no text were
+        passed on the way, how many that are, and the characters of these."""
+
+    def names_there(self, root: int, names: str, /) -> bytes:
+        """For each of the names (``a .price #content``) 1 where an element of such a tree may have it, else 0."""
+
+    def is_too_costly(self, html: str, tags: int, nulls: int, nodes: int, names: int, /) -> bool:
+        """See `html.guard.too_costly`."""
+
+    def formatting_elements(self, html: str, /) -> int:
+        """How many formatting elements begin in markup."""
+
+    def longest_tag(self, html: str, /) -> int:
+        """Characters of the longest tag."""
+
+    def is_too_deep(self, html: str, depth: int, elements: int, /) -> bool | None:
+        """See `html.guard`; None: Python is to say."""
+
+    def resolve(self, references: list[str], base: str, most: int, /) -> list[NativeTarget | bool | None]:
+        """Where each reference leads, as `web.urls.Urls.resolve` without optional rules; None: nowhere. False: Python
+        is to say. ``most``: characters of a URL."""
+
+    def node_seen(self, node: int, /) -> tuple[int, int, int, int, int, int]:
+        """What stands in such a node: its tag's number, and where its neighbours are: next, previous, parent, first and
+        last child. Nothing beside it is read."""
 
 
 @cache
@@ -63,6 +99,22 @@ def why_not() -> str:
         return f"gregor-native is of another version ({module.INTERFACE}, not {INTERFACE})"
     others = (f"{name} {built}, not {version(name)}" for name, built in module.BUILT_WITH if built != version(name))
     return next((f"gregor-native was built with {other}" for other in others), "")
+
+
+def sees(core: Core, root: LexborNode) -> bool:
+    """Whether the core sees in a node what selectolax sees there: another build of lexbor has its nodes otherwise."""
+    around = (root.next, root.prev, root.parent, root.first_child, root.last_child)
+    addresses = (0 if node is None else node.mem_id for node in around)
+    return core.node_seen(root.mem_id) == (root.tag_id, *addresses)
+
+
+@cache
+def tree_core() -> Core | None:
+    """The installed core where it can read the trees that selectolax makes."""
+    tree = LexborHTMLParser("<title>a</title><p id=b>c<br>d</p>")
+    nodes = list(tree.root.traverse(include_text=True)) if tree.root is not None else []
+    installed = core()
+    return installed if installed is not None and all(sees(installed, node) for node in nodes) else None
 
 
 @cache

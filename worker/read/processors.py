@@ -8,19 +8,20 @@ another.
 
 from collections.abc import Iterable
 from functools import cache
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint
 from itertools import islice
 from typing import Final, NamedTuple, Protocol, runtime_checkable
 
 import msgspec
 
+from gregor.worker.base.installed import entry_points
 from gregor.worker.read import css
 from gregor.worker.read.document import Document, Extract, Reference
 from gregor.worker.read.html import guard, xhtml
 from gregor.worker.read.html import parse as html
 from gregor.worker.read.html.collector import MAX_LINKS
 from gregor.worker.read.html.natively import NativeAttempt
-from gregor.worker.read.native import Core
+from gregor.worker.read.native import Core, tree_core
 from gregor.worker.read.pdf import Pdf
 from gregor.worker.read.sitemaps import parse as sitemaps
 from gregor.worker.web.encodings import sniff
@@ -80,7 +81,9 @@ def _decoded(document: Document) -> _Text:
 def _html(page: _Text, document: Document, core: Core | None) -> Extract:
     """What a page of HTML says; the document notes which way it was read."""
     kept_in, shown = document if document.keeps_tree else None, document.requisites
-    attempt = None if core is None or kept_in is not None or shown else NativeAttempt(core)
+    attempt = None
+    if core is not None and not shown and (kept_in is None or core is tree_core()):
+        attempt = NativeAttempt(core)
     said = html.extract(page.text, page.encoding, shown=shown, kept_in=kept_in, attempt=attempt)
     document.way = attempt.way if attempt is not None else "python" if core is None else "tree"
     return said
@@ -206,7 +209,7 @@ class Processors:
             try:
                 loaded = point.load()
                 processor = loaded() if isinstance(loaded, type) else loaded
-            except Exception as error:
+            except (Exception, SystemExit) as error:
                 raise ProcessorError(f"processor {point.name!r} ({point.value}) can't be loaded: {error!r}") from error
             self.add(point.name, processor)
 
@@ -225,7 +228,7 @@ class Processors:
             if taken not in self._replaceable:
                 msgspec.msgpack.encode(said)  # what could not be stored fails here, where it costs this page alone
             return said
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise ProcessorError(f"processor {name!r} failed on {document.href}: {error!r}") from error
 
 

@@ -37,6 +37,8 @@ _NUMBER = (
 """Of a Crawl-delay, with its unit; 300 digits are a number that is finite."""
 _DELAY = re.compile(rf"{_NUMBER}\.?(?:\s*[-\u2013]\s*{_NUMBER}\.?)?", re.ASCII | re.IGNORECASE)
 """A number, or two as the ends of a range."""
+_AROUND: Final = " \t\"'=;,"
+"""What may stand around a delay: quotes, as in other files, and what ends a line there."""
 _RATE = re.compile(r"(\d{1,9})\s*/\s*(\d{1,9})\s*([smhd]?)(?:\s+(\d{4})\s*-\s*(\d{4}))?", re.ASCII | re.IGNORECASE)
 _UNITS: Final = {"m": 60.0, "h": 3600.0, "d": 86_400.0}
 """Seconds of the units that a Crawl-delay may have, by their first letter; "ms" counts as seconds: who writes it may
@@ -131,7 +133,7 @@ class _Reader:
 def _seconds(value: str) -> float | None:
     """The Crawl-delay that a value asks for, None if it is none. It has whole seconds (no RFC): whatever else may be
     meant, the larger reading is taken, since waiting longer harms nobody."""
-    match = _DELAY.fullmatch(value)
+    match = _DELAY.fullmatch(value.strip(_AROUND).removeprefix("+"))
     if match is None:
         return None
     first, unit, last, last_unit = (part or "" for part in match.groups())

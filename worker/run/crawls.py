@@ -1,10 +1,13 @@
 """How the crawl of a partition is put together, from what all partitions of a worker share."""
 
+import asyncio
 import random
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 import msgspec
 
+from gregor.partitioner.hashing import partition_of
 from gregor.worker.borders.clock import Clock
 from gregor.worker.borders.effects import Effects
 from gregor.worker.borders.services import Services
@@ -12,15 +15,17 @@ from gregor.worker.config.settings import Config
 from gregor.worker.crawl import PartitionCrawl
 from gregor.worker.examine import Examiner
 from gregor.worker.extract.crawled import NOTHING, Extraction
-from gregor.worker.fetch.address_limit import AddressGate
+from gregor.worker.fetch.address_gate import AddressGate
 from gregor.worker.fetch.cookie_file import GivenCookie
 from gregor.worker.fetch.fetcher import Fetcher
 from gregor.worker.fetch.names import AT_LEAST, NameLookups
 from gregor.worker.frontier.domain_budget import DomainPages
 from gregor.worker.frontier.intake import Intake
 from gregor.worker.frontier.partition import Partition
+from gregor.worker.frontier.revisit_share import RevisitShare, WaitingPages
 from gregor.worker.frontier.schedule import HostSchedule
 from gregor.worker.frontier.sent import RecentlySent, SentByDepth
+from gregor.worker.links.ordering.fetch_order import FetchOrder
 from gregor.worker.links.scope import Scope
 from gregor.worker.links.traps import Traps
 from gregor.worker.observe.stats import Stats
@@ -39,8 +44,10 @@ from gregor.worker.robots.rulings import RobotsRulings
 from gregor.worker.robots.shared import SharedAnswers
 from gregor.worker.robots.walk import RobotsFetch
 from gregor.worker.settle.comebacks import Comebacks
+from gregor.worker.settle.drops import Drops
 from gregor.worker.settle.news import News
 from gregor.worker.settle.page_writer import PageWriter
+from gregor.worker.settle.settling import settling_of
 from gregor.worker.settle.verdicts import Policy
 from gregor.worker.web.urls import Urls
 
@@ -87,12 +94,21 @@ class Crawls:
             partitions=config.partitions,
             wanted=services.coordinator.wanted,
             monotonic=clock.monotonic,
+            relevant_from=config.topic_threshold,
         )
-        gate = AddressGate(config.per_address)
+        gate = AddressGate(config, services.addresses, asyncio.get_running_loop().time)  # permits ask it on any thread
         names = NameLookups(services.resolver, max(AT_LEAST, 2 * config.concurrency), clock.monotonic)
         self.fetcher = Fetcher(config, services.transport, names, gate, urls, authorizations, cookies)
         sent = RecentlySent if config.max_depth is None else SentByDepth
-        self._sent, self._traps = sent(config.recently_sent), Traps()
+        in_partition = partial(partition_of, partitions=config.partitions)
+        self._sent, self._traps = sent(config.recently_sent), Traps(partition_of=in_partition)
+        policy = extraction.judges.policy
+        self.order = (
+            None if policy is None else FetchOrder(policy, in_partition, config.ordering_memory, stats.promotions)
+        )
+        if policy is not None and policy.compares_hosts:
+            schedule.worth = lambda host: host.queue.best
+        self._revisit_share = RevisitShare.of(config.revisit_share, clock.monotonic)
         self._robots = RobotsCache(config.robots_memory, stats)
         self._shared = SharedAnswers()
         self._examiner = Examiner(
@@ -105,12 +121,21 @@ class Crawls:
             sent=self._sent,
             traps=self._traps,
             extraction=extraction,
+            order=self.order,
         )
 
     def of(self, partition: Partition, effects: Effects, capacity: int) -> PartitionCrawl:
         """The crawl of a partition; ``capacity``: its share of memory, in tickets."""
         config, services, stats, monotonic = self._config, self._services, self._stats, self._clock.monotonic
-        partition.judge = self._traps.judge
+        partition.judge, names = self._traps.judge, self._traps.refused_names
+        names.recall(partition.refused())
+        partition.refused = partial(names.kept, partition.id)
+        if self._revisit_share is not None:
+            partition.pages = WaitingPages(self._revisit_share)
+        if self.order is not None:
+            partition.standings = self.order.standings(partition.id, capacity / config.memory_urls)
+            self.order.policy.recall(partition.topic())
+            partition.topic = partial(self.order.kept, partition.id)
         intake = Intake(
             partition,
             config=config,
@@ -165,9 +190,25 @@ class Crawls:
             sent=self._sent,
             now=now,
             stats=stats,
+            drops=Drops(
+                partition,
+                after=config.stale_after,
+                visits_again=config.revisit is not None,
+                services=services,
+                effects=effects,
+                sent=self._sent,
+                stats=stats,
+            ),
         )
         comebacks = Comebacks(
-            intake.waiting, traps=self._traps, records=records, store=store, effects=effects, now=now, stats=stats
+            intake.waiting,
+            traps=self._traps,
+            records=records,
+            store=store,
+            log=services.log,
+            effects=effects,
+            now=now,
+            stats=stats,
         )
         return PartitionCrawl(
             partition=partition,
@@ -177,6 +218,7 @@ class Crawls:
             fetcher=self.fetcher,
             examiner=self._examiner,
             pages=pages,
+            settling=settling_of(services, effects),
             news=news,
             comebacks=comebacks,
             budgets=self._budgets,

@@ -205,7 +205,7 @@ class Ownership:
 
     def close(self, owned: Owned) -> None:
         """No further turn of its hosts begins, nor of those that are found from now on."""
-        owned.crawl.partition.closed = True
+        owned.crawl.partition.close()
         for host in owned.crawl.partition.hosts.values():
             host.alive = False
             self._schedule.remove(host)

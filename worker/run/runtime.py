@@ -101,7 +101,7 @@ class Runtime:
             store=services.store,
             retries=retries,
         )
-        self._budget = Budget(config, self.stats, lambda: orders.crawl("budget"))
+        self._budget = Budget(config, self.stats, lambda: orders.crawl("budget"), services.counters)
         self._ending: Ending | None = None
         self._ended = asyncio.Event()  # it ends now, whatever its loops wait for
         self._looked = 0.0
@@ -179,8 +179,8 @@ class Runtime:
                 if host is None:
                     break
                 self._visit(host)
-            due = schedule.next_due()
-            free = self._running < most
+            self._budget.runs(self._running)
+            due, free = schedule.next_due(), self._running < most
             schedule.judge_idle(free, now)
             if now >= self._looked + TICK / 2:
                 self._looked = now
@@ -194,7 +194,7 @@ class Runtime:
                     break
                 checked, pause = self._clock.monotonic(), min(2 * pause, 4 * TICK)  # others may be busy for long
             wait = TICK
-            held = paused or not self._budget.allows(self._running)  # then the end of a visit wakes it
+            held = paused or bool(self._budget.holds_back(self._running))  # then the end of a visit wakes it
             if due is not None and free and not held:
                 wait = min(TICK, max(0.0, max(due, steering.due(now)) - self._clock.monotonic()))
             await until(woken, wait)
@@ -222,6 +222,8 @@ class Runtime:
         now = self._clock.monotonic()
         self.stats.occupied += self._running * (now - self._counted)
         self._running, self._counted = self._running + change, now
+        self.stats.running = self._running
+        self._budget.runs(self._running)
 
     def _over(self, owned: Owned, host: Host) -> None:
         self._count(-1)
@@ -266,6 +268,7 @@ class Runtime:
         for owned in last:
             await self._ownership.drop(owned)
         coordinator = self.services.coordinator
+        await self._ownership.let_go(self._crawls.fetcher.gate.leave())
         await asyncio.gather(*(self._ownership.let_go(coordinator.release(owned.lease)) for owned in last))
         await self._ownership.let_go(coordinator.leave())
         assert self._ending is not None
@@ -275,19 +278,20 @@ class Runtime:
         """Bring up to date what people are shown; else it is done a few times a second."""
         now = self._clock.monotonic()
         stats, partitions = self.stats, [owned.crawl.partition for owned in self._ownership.owned.values()]
-        stats.beat, stats.running = now, self._running
+        stats.beat = now
+        if (order := self._crawls.order) is not None:
+            stats.worths = order.published.borders
         stats.queued = sum(partition.size for partition in partitions)
         stats.hosts = sum(len(partition.hosts) for partition in partitions)
         stats.hosts_waiting = len(self._schedule)
         stats.later = not all(partition.calendar.empty for partition in partitions)
         self._count(0)
-        budget = self._budget.holds_back(self._running)
         sample = stats.sample(
             now,
             waited=self._schedule.waited,
             naming=self._crawls.fetcher.names.awaited.seconds,
             paused=self.orders.latest.paused,
-            budget=budget,
+            budget=self._budget.holds_back(self._running),
             ordered=self._steering.limit,
         )
         self._limits.concurrency = self.concurrency

@@ -48,7 +48,10 @@ class TakeOver:
         buckets = await effect(store.buckets, number, record.cursor + 1, FAR_BUCKET, MOST_BUCKETS)
         calendar = Calendar(record.cursor, buckets, self._config.bucket_width, self._config.bucket_size)
         partition = Partition(lease, begin, ends, calendar)
-        partition.fields = FieldShares(record.fields)
+        partition.fields, refused = FieldShares(record.fields), record.refused
+        partition.refused = lambda: refused
+        topic = record.topic
+        partition.topic = lambda: topic
         takeover = Takeover(self._name, lease.epoch, lease.taken_at)
         takeovers = (*record.takeovers, takeover)[-KEPT_TAKEOVERS:]
         record = msgspec.structs.replace(record, partition=number, epoch=lease.epoch, takeovers=takeovers)

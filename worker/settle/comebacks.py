@@ -2,8 +2,11 @@
 
 from collections.abc import Callable
 
+import msgspec
+
 from gregor.schemas.messages import Row, Ticket
 from gregor.worker.borders.effects import Effects
+from gregor.worker.borders.log import FrontierLog
 from gregor.worker.borders.store import PageStore
 from gregor.worker.fetch.outcomes import Denied
 from gregor.worker.frontier.host import Host
@@ -27,6 +30,7 @@ class Comebacks:
         traps: Traps,
         records: HostRecords,
         store: PageStore,
+        log: FrontierLog,
         effects: Effects,
         now: Callable[[], float],
         stats: Stats,
@@ -36,6 +40,7 @@ class Comebacks:
         self._traps = traps
         self._records = records
         self._store = store
+        self._log = log
         self._effect = effects.run
         self._now = now
         self._stats = stats
@@ -48,10 +53,22 @@ class Comebacks:
         return Visited(ticket, row, Denied(reason("trap", rule)))
 
     async def bring(self, host: str) -> None:
-        """Ask for what may come back of a host. The ticket is a revisit, as that of an order is: it names the visit
-        that comes next by the row, so that asking twice is asking once, and what was visited since is not asked for."""
-        keys = self._traps.returning(host)
-        rows = await self._effect(lambda: self._store.rows(keys)) if keys else []
+        """Ask for what may come back of a host, and of names below its domain. It is forgotten only once it was asked
+        for: who loses the lease before brings it back when it has the next one."""
+        if keys := self._traps.returning(host):
+            await self._ask_again(keys)
+            self._traps.came_back(host, keys)
+        if links := self._traps.refused_names.returning(host):
+            now = self._now()
+            again_at = [msgspec.structs.replace(link, at=now) for link in links]
+            await self._effect(lambda: self._log.publish(again_at))
+            self._traps.refused_names.came_back(host, links)
+            self._stats.traps["returned"] += len(links)
+
+    async def _ask_again(self, keys: list[str]) -> None:
+        """The ticket is a revisit, as that of an order is: it names the visit that comes next by the row, so that
+        asking twice is asking once, and what was visited since is not asked for."""
+        rows = await self._effect(lambda: self._store.rows(keys))
         for row in rows:
             if row is not None and row.state == "denied" and what_decided(row.rule, "trap"):
                 now = self._now()

@@ -22,11 +22,14 @@ class Fates:
         self._stats = stats
         self._followed = followed_kinds(config)
 
-    def of_page(self, ticket: Ticket, source: Url) -> Callable[[Target, str, bool], str]:
-        """Says of the links of a page whether they are published, and if not, why. What holds for all is asked once."""
+    def of_page(self, ticket: Ticket, source: Url, astray: int = 0) -> Callable[[Target, str, bool], str]:
+        """Says of the links of a page whether they are published, and if not, why. What holds for all is asked once.
+        ``astray``: pages in a row, this one the last, that are not relevant."""
         config, followed = self._config, self._followed
         too_deep = config.max_depth is not None and ticket.depth + 1 > config.max_depth
         suspect = self._traps.suspects(source, ticket.via)
+        is_lost = config.topic_hops is not None and astray > config.topic_hops
+        lost = reason("topic", f"{astray} irrelevant pages in a row") if is_lost else ""
         sent = tickets.FOR_A_PAGE if ticket.requisite else "sent"
 
         def fate(target: Target, kind: str, nofollow: bool) -> str:
@@ -38,15 +41,20 @@ class Fates:
                 return target.out_of_scope
             if too_deep:
                 return "depth"
-            return (self.trap(ticket, source, target) if suspect or target.malformed else "") or sent
+            if lost:
+                return lost
+            return (self.trap(ticket, source, target, kind) if suspect or target.malformed else "") or sent
 
         return fate
 
-    def trap(self, ticket: Ticket, source: Url, target: Target) -> str:
-        """The fate of a link that leads into a trap, which is counted; empty if it does not."""
+    def trap(self, ticket: Ticket, source: Url, target: Target, kind: str) -> str:
+        """The fate of a link that leads into a trap, which is counted; empty if it does not. What pages made it one
+        is set aside, since other pages may tell better."""
         fate = target.malformed
         if not fate and (rule := self._traps.refuses(source, target.url, ticket.via)):
             fate = reason("trap", rule)
+            link = tickets.reopened(target.url, kind, ticket.key, ticket.depth + 1, ticket.label, 0.0)
+            self._stats.traps["refused"] += self._traps.refused_names.add(link)
         if fate:
             self._stats.links["trap"] += 1
         return fate

@@ -16,6 +16,7 @@ from gregor.worker.frontier.waiting import WaitingTickets
 from gregor.worker.links.tickets import of_stored, redirected
 from gregor.worker.observe.stats import Stats
 from gregor.worker.orders.in_force import OrdersInForce
+from gregor.worker.settle.drops import Drops
 from gregor.worker.settle.verdicts import Policy, asked_again, sitemap_news
 from gregor.worker.web.urls import Urls
 
@@ -43,8 +44,10 @@ class News:
         sent: RecentlySent,
         now: Callable[[], float],
         stats: Stats,
+        drops: Drops,
     ) -> None:
         """``now`` gives the coordinator's time in unix seconds."""
+        self._drops = drops
         self._partition = partition
         self._waiting = waiting
         self._policy = policy
@@ -57,8 +60,12 @@ class News:
         self._now = now
         self._stats = stats
 
-    async def apply(self, ticket: Ticket, row: Row) -> None:
-        """A stale ticket. What a sitemap says is kept, and may bring a visit forward: the later entry gets stale."""
+    async def apply(self, ticket: Ticket, row: Row | None) -> None:
+        """A stale ticket. What a sitemap says is kept, and may bring a visit forward: the later entry gets stale. One
+        that asks to drop the URL has what is kept of it deleted."""
+        if ticket.kind == "drop" or row is None:
+            await self._drops.drop(ticket, row)
+            return
         news = sitemap_news(ticket, row, self._policy, self._now())
         if news is not None:
             row, again = news

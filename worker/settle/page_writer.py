@@ -1,7 +1,5 @@
-"""A page becomes durable: its links and bodies, then its content's fingerprint, which always names a stored page."""
+"""What a new page is before it is stored, by what is stored of others; and what is learnt of it afterwards."""
 
-from collections.abc import Callable
-from contextlib import nullcontext
 from typing import Final
 
 from gregor.schemas.messages import Page, Row, Ticket
@@ -12,13 +10,14 @@ from gregor.worker.frontier.partition import Partition
 from gregor.worker.links.traps import Traps
 from gregor.worker.observe.stats import Stats
 from gregor.worker.settle.visited import Visited
+from gregor.worker.web.urls import Url
 
 SHOWN: Final = frozenset({"img", "source", "video", "audio", "embed", "object"})
 """Kinds of links to what a page shows: a page with other pictures is another page."""
 
 
 class PageWriter:
-    """Stores the pages of one partition."""
+    """The pages of one partition."""
 
     def __init__(
         self,
@@ -46,47 +45,43 @@ class PageWriter:
             return None
         return await self._effect(lambda: self._store.page(ticket.key, row.page))
 
-    async def store(self, visited: Visited, opted_out: Callable[[str], bool]) -> None:
-        """Store the page that an answer brought. A fingerprint names a stored page: look up, store, then set if absent;
-        the loser is relabelled. What rules made of it is counted. ``opted_out``: whether a host is, which is heard
-        at any time: nothing is written after that, for whoever erases may have been there already."""
-        page, response, url, extracted = visited.page, visited.response, visited.url, visited.extracted
-        assert page is not None and response is not None
-        store, seen, stamp = self._store, self._seen, self._partition.stamp
+    async def compare(self, visited: Visited) -> bool:
+        """Say of a new page, if one came, whose it is, and what it is like; gives whether it claims its content.
+
+        What has no owner is claimed, and its own, which may be owned for a time only, which begins anew.
+        """
+        page, store, seen = visited.page, self._store, self._seen
+        if page is None:
+            return False
         owner = await self._effect(lambda: seen.content(page.fingerprint))
-        contents = self._stats.contents
         if owner is not None and owner != page.key:
             page.state, page.duplicate_of = "duplicate", owner
-        elif page.sketch:
+            return False
+        if page.sketch:
             near = await self._effect(lambda: store.near(page.sketch, self._least))
             page.near_duplicate_of = near if near is not None and near != page.key else ""
-        contents["duplicate" if page.duplicate_of else "near_duplicate" if page.near_duplicate_of else "new"] += 1
-        wire = response.wire_body
+        return True
 
-        async def put() -> None:
-            if opted_out(page.host):
-                return
-            with response.body.open() as body, wire.open() if wire is not None else nullcontext() as kept:
-                await store.put_page(page, body, kept, stamp())
-
-        await self._effect(put)
-        if opted_out(page.host):
+    def stored(self, visited: Visited) -> None:
+        """A page, if one came, is stored: it is counted, with what rules made of it, and traps learn of it. What was
+        stored by a visit that came no further is not counted."""
+        page, extracted = visited.page, visited.extracted
+        if page is None:
             return
-        if owner in (None, page.key):  # its own: it may be owned for a time only, which begins anew
-            await self.claim(page)
+        if visited.response is not None:
+            alike = "duplicate" if page.duplicate_of else "near_duplicate" if page.near_duplicate_of else "new"
+            self._stats.contents[alike] += 1
         if extracted is not None:
             self._partition.fields.note(extracted, page.href, page.fetched_at)
             self._stats.extracted.add_crawled(extracted, page.href)
-        first = visited.row is None or not visited.row.page  # a further version says nothing of its like
-        if url is not None and first and not page.requisite:
-            media = (link.url for link in page.links if link.kind in SHOWN)
-            alike = bool(page.near_duplicate_of or page.duplicate_of)
-            text = f"{page.title or ''}\n{page.text}"
-            self._traps.learn(url, text=text, media=media, copy_of=page.duplicate_of, via=page.via, near=alike)
+        if visited.url is not None:
+            self._learn(visited.url, visited.row, page)
 
-    async def claim(self, page: Page) -> None:
-        """Let the content name this stored page; a page that comes second is a duplicate after all."""
-        winner = await self._effect(lambda: self._seen.claim(page.fingerprint, page.key))
-        if winner != page.key:
-            page.state, page.duplicate_of = "duplicate", winner
-            await self._effect(lambda: self._store.put_page(page, None, None, self._partition.stamp()))
+    def _learn(self, url: Url, row: Row | None, page: Page) -> None:
+        """What the page brought to its host's URLs; a further version says nothing of its like."""
+        if page.requisite or (row is not None and row.page):
+            return
+        media = (link.url for link in page.links if link.kind in SHOWN)
+        alike = bool(page.near_duplicate_of or page.duplicate_of)
+        text = f"{page.title or ''}\n{page.text}"
+        self._traps.learn(url, text=text, media=media, copy_of=page.duplicate_of, via=page.via, near=alike)

@@ -1,11 +1,11 @@
 """What the store says of a URL after a visit. Pure."""
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from gregor.schemas.messages import Attempt, DeadLetter, RequestStart, Row
+from gregor.schemas.messages import Attempt, DeadLetter, Row
+from gregor.schemas.parts import RequestStart
 from gregor.worker.fetch.kept_heads import kept_head
 from gregor.worker.frontier.tickets import makes_a_page
 from gregor.worker.settle.revisits import SitemapHint
@@ -17,11 +17,6 @@ if TYPE_CHECKING:
 OPTED_OUT: Final = "the host opted out"
 
 REMEMBERED_ATTEMPTS = 10
-
-
-def last_visit(row: Row) -> float:
-    """When the URL was asked for last, whatever came; unix seconds."""
-    return row.attempts[-1].at if row.attempts else row.first_seen
 
 
 def settled_row(
@@ -69,6 +64,9 @@ def settled_row(
         kept_status=page.status if page is not None else row.kept_status if row is not None else 0,
         kept_size=page.size if page is not None else row.kept_size if row is not None else 0,
         requisite=ticket.requisite and (row is None or row.requisite),
+        worth=ticket.worth,
+        rate=verdict.rate or (row.rate if row is not None else b""),
+        gone_since=(row.gone_since if row is not None and row.gone_since else now) if verdict.state == "gone" else 0.0,
     )
     return forgotten(settled) if verdict.rule == OPTED_OUT else settled
 
@@ -85,11 +83,6 @@ def dead_letter(visited: "Visited", verdict: "Verdict", now: float) -> DeadLette
         at=now,
         attempts=ticket.attempts + 1,
     )
-
-
-def allowed(row: Row, opted_out: Callable[[str], bool]) -> Row:
-    """A row as it may be kept at this moment: its host may have opted out since the visit began."""
-    return forgotten(row) if opted_out(row.host) else row
 
 
 def forgotten(row: Row) -> Row:

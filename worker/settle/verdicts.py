@@ -34,7 +34,9 @@ from gregor.worker.settle.visited import Visited
 
 class Verdict(msgspec.Struct, frozen=True):
     """`pause`: the host is left alone so long (seconds; 0: as usual). `host_failed`: it counts as the host's failure.
-    `cause` names the failure for the dead letter and the counters. `same`: a revisit found what was there before."""
+    `cause` names the failure for the dead letter and the counters.
+    `same`: a revisit found what was there before. `rate`: what is known now of how often it changes; empty: nothing new
+    is."""
 
     state: State
     outcome: str
@@ -47,6 +49,7 @@ class Verdict(msgspec.Struct, frozen=True):
     host_failed: bool = False
     cause: str = ""
     same: bool = False
+    rate: bytes = b""
 
 
 GIVEN_UP: Final = ("dead", "refused")
@@ -98,7 +101,7 @@ def conclude(visited: Visited, policy: Policy, pushbacks: int, now: float, chanc
         case Redirected(status, after=after):
             return _redirected(visited, f"redirected ({status})", status, policy, now + after)
         case Gone(status):
-            return Verdict("gone", f"status {status}", status)
+            return _looked_for(Verdict("gone", f"status {status}", status), visited, policy, now)
         case CredentialsWanted(status):
             rule = "the server wants credentials: username_env and password_env, or bearer_env, of a [[host]] table"
             return Verdict("refused", f"status {status}", status, rule=rule, cause="credentials")
@@ -149,17 +152,31 @@ def _retry(dead: Verdict, ticket: Ticket, policy: Policy, due: float) -> Verdict
     return msgspec.structs.replace(dead, state="waiting", next=again, due=due)
 
 
+def _looked_for(gone: Verdict, visited: Visited, policy: Policy, now: float) -> Verdict:
+    """A page that is gone is looked for again, ever more rarely, where pages are visited again."""
+    ticket, row = visited.ticket, visited.row
+    if policy.revisits is None or row is None or not row.page:
+        return gone
+    due = now + policy.revisits.gone_for(row, now)
+    if policy.revisits.dropped_before(row, due, now):
+        return gone
+    return msgspec.structs.replace(gone, next=asked_again(ticket, ticket.visit + 1), due=due)
+
+
 def _revisit(verdict: Verdict, visited: Visited, policy: Policy, now: float, chance: random.Random) -> Verdict:
     """A page that is visited again gets its next ticket."""
-    if policy.revisits is None:
+    ticket, row, revisits = visited.ticket, visited.row, policy.revisits
+    if revisits is None:
         return verdict
-    ticket, row, same = visited.ticket, visited.row, verdict.same
-    changed, unchanged = (row.changed, row.unchanged) if row is not None else (0, 0)
-    changed += not same and row is not None and row.page > 0
-    unchanged += same
-    spread, pace = 0.1 * chance.random(), policy.ranks.pace(ticket.key, ticket.host)
-    interval = policy.revisits.interval(changed, unchanged, SitemapHint.of(ticket, row), now, spread, pace)
-    return msgspec.structs.replace(verdict, next=asked_again(ticket, ticket.visit + 1), due=now + interval)
+    said, rates = SitemapHint.of(ticket, row), None
+    if row is not None and row.page:
+        rates = revisits.learn(row, said, not (verdict.same or visited.only_noise), now)
+    importance = policy.ranks.importance(ticket.key, ticket.host)
+    interval = revisits.interval(rates, said, now, 0.1 * chance.random(), importance)
+    if rates is not None and row is not None and row.due:
+        revisits.learning.planned(interval, row.due, now)
+    again, rate = asked_again(ticket, ticket.visit + 1), rates.octets if rates is not None else b""
+    return msgspec.structs.replace(verdict, next=again, due=now + interval, rate=rate)
 
 
 def turn_result(visited: Visited, verdict: Verdict, used: bool) -> TurnResult | None:
@@ -167,7 +184,10 @@ def turn_result(visited: Visited, verdict: Verdict, used: bool) -> TurnResult | 
     origin = visited.url.origin if visited.url is not None else ""
     if visited.response is not None:
         change = change_of(visited.row, visited.page) if visited.page is not None else NO_CHANGE
-        return Answered(origin, verdict.pause, change)
+        relevance = visited.page.relevance if visited.page is not None else None
+        if visited.page is not None and not visited.ticket.depth:
+            relevance = 1.0  # a seed is as good as relevant, whatever is known of the topic yet
+        return Answered(origin, verdict.pause, change, relevance=relevance)
     if verdict.host_failed:
         silent = url_fingerprint(visited.ticket.key) if used and verdict.cause == "timeout" else 0
         return OriginFailed(origin, verdict.outcome, silent=silent)

@@ -1,6 +1,7 @@
 """What one visit of a URL found: the record by which its settle is decided. Pure."""
 
 from collections.abc import Sequence
+from typing import Final
 
 import msgspec
 
@@ -11,8 +12,12 @@ from gregor.worker.extract.crawled import Extracted
 from gregor.worker.extract.identity import compared, of_vanished
 from gregor.worker.fetch.fetcher import conditions
 from gregor.worker.fetch.outcomes import Denied, Outcome
+from gregor.worker.read.fingerprints import distance
 from gregor.worker.settle.rows import OPTED_OUT
 from gregor.worker.web.urls import Url
+
+NOISE: Final = 3
+"""Bits by which the simhashes of two versions may differ that say the same."""
 
 
 class Visited(msgspec.Struct, frozen=True):
@@ -47,17 +52,29 @@ class Visited(msgspec.Struct, frozen=True):
         """Whether the document that came says what the stored one says."""
         return self.page is not None and self.stored is not None and self.page.fingerprint == self.stored.fingerprint
 
+    @property
+    def only_noise(self) -> bool:
+        """Whether the document differs from the stored one in what says nothing: a date, a counter, a token."""
+        page, stored = self.page, self.stored
+        if page is None or stored is None or not page.simhash or not stored.simhash:
+            return False
+        return distance(page.simhash, stored.simhash) <= NOISE
+
     def news(self, state: State, now: float) -> Page | Vanished | Changed | None:
         """What is to be told of its page: that it is stored, that it and its items are no longer there, or that the
         URL stands otherwise than before. ``state`` is the verdict's, ``now`` unix seconds."""
         stored, row, visit = self.stored, self.row, self.ticket.visit + 1
         if self.page is not None:
             return self.page
-        if state == "gone" and stored is not None and (items := of_vanished(stored.items)):
+        if state == "gone" and stored is not None and not self._was_gone and (items := of_vanished(stored.items)):
             return Vanished(msgspec.structs.replace(stored, visit=visit, fetched_at=now, items=items))
         if row is None or not row.page or state in (row.state, "waiting"):
             return None
         return Changed(row.key, row.href, row.host, visit, state, now, row.requisite)
+
+    @property
+    def _was_gone(self) -> bool:
+        return self.row is not None and self.row.state == "gone"
 
     @property
     def held(self) -> State | None:

@@ -68,21 +68,34 @@ class Urls:
     def __init__(self, rules: CanonicalRules = CORE, *, max_length: int = MAX_LENGTH) -> None:
         """``max_length`` is the number of characters beyond which a URL is not followed."""
         self.rules = rules
-        self._max_length = max_length
+        self.max_length = max_length
         self._plain = rules == CORE
+
+    @property
+    def plain(self) -> bool:
+        """Whether no rule beyond RFC 3986 is on."""
+        return self._plain
 
     def parse(self, text: str) -> Url | None:
         """An absolute http(s) URL; None for any other text, and for URLs that are too long."""
-        if len(text) > self._max_length:
+        if len(text) > self.max_length:
             return None
         is_normal = _NORMAL_URL.fullmatch(text) and "xn--" not in text
         return self._url(text if is_normal else _serialise(text))
 
+    def key(self, text: str) -> str | None:
+        """The key of what ``parse`` makes of a text, at a part of its price for most; None where that is None."""
+        is_key = self._plain and len(text) <= self.max_length and "%" not in text and "xn--" not in text
+        if is_key and _NORMAL_URL.fullmatch(text):
+            return text
+        parsed = self.parse(text)
+        return None if parsed is None else parsed.key
+
     def refusal(self, text: str) -> str:
         """Why ``parse`` has nothing for ``text``, for whoever gave it."""
         href = _serialise(text) or ""
-        if max(len(text), len(href)) > self._max_length and href.startswith(("http://", "https://")):
-            return f"longer than max_url_length ({self._max_length} characters)"
+        if max(len(text), len(href)) > self.max_length and href.startswith(("http://", "https://")):
+            return f"longer than max_url_length ({self.max_length} characters)"
         return "not an http(s) URL"
 
     def resolve(self, reference: str, base: str, encoding: str = "utf-8") -> Url | None:
@@ -91,7 +104,7 @@ class Urls:
         A browser sends non-ASCII characters of a query in the document's encoding (URL Standard, "query state"):
         ``encoding`` is its label, any that the Encoding Standard knows; others count as UTF-8.
         """
-        if len(reference) > self._max_length:
+        if len(reference) > self.max_length:
             return None
         if (href := _normal(reference, base)) is not None:
             return self._url(href)
@@ -100,7 +113,7 @@ class Urls:
         return self._url(_serialise(reference, base))
 
     def _url(self, href: str | None) -> Url | None:
-        if href is None or len(href) > self._max_length:
+        if href is None or len(href) > self.max_length:
             return None
         host = href[href.find("/") + 2 : href.find("/", 8)]
         if ":" in host or host[-1] == ".":

@@ -11,10 +11,10 @@ import msgspec
 from gregor.worker.adapters.cluster.lease import ClusterLease
 from gregor.worker.adapters.cluster.membership import Membership
 from gregor.worker.adapters.cluster.ownership import OwnerNodes
-from gregor.worker.adapters.cluster.status import members, put_status
+from gregor.worker.adapters.cluster.status import members, owners, put_status
 from gregor.worker.adapters.cluster.zookeeper_client import SERVICE, ZooKeeper
 from gregor.worker.adapters.cluster.zookeeper_setup import ServerFacts, check_tree
-from gregor.worker.adapters.cluster.zookeeper_tree import PutNode, Stat, Tree
+from gregor.worker.adapters.cluster.zookeeper_tree import LiveWorker, PutNode, Stat, Tree
 from gregor.worker.adapters.when_there import nobody
 from gregor.worker.borders.clock import Clock
 from gregor.worker.borders.coordinator import Lease
@@ -169,6 +169,13 @@ class ClusterCoordinator:
     async def members(self) -> Members:
         """Workers, and who owns what. Raises `Unavailable`."""
         return await members(self._zookeeper, self._tree, self._partitions)
+
+    async def alive(self) -> list[str]:
+        """The names of workers that are members or own partitions, in order. Raises `Unavailable`."""
+        nodes = [self._tree.member(name) for name in await self._zookeeper.children(self._tree.members)]
+        kept = [await self._zookeeper.get(path) for path in nodes]
+        names = {msgspec.json.decode(node[0], type=LiveWorker).name for node in kept if node is not None}
+        return sorted(names | {name for name, _ in (await owners(self._zookeeper, self._tree)).values()})
 
     async def close(self) -> None:
         """End the session and with it all leases."""

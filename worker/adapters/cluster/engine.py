@@ -7,7 +7,8 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from gregor.worker.adapters.cluster import cassandra_setup, erasing, known_ranks
+from gregor.worker.adapters.cluster import cassandra_setup, dropping, erasing, known_ranks
+from gregor.worker.adapters.cluster.ahead import newest_of_partitions, robots_ahead
 from gregor.worker.adapters.cluster.cassandra_client import Cassandra
 from gregor.worker.adapters.cluster.contents import Contents
 from gregor.worker.adapters.cluster.coordinator import ClusterCoordinator
@@ -20,7 +21,6 @@ from gregor.worker.adapters.cluster.rebuild import Rebuilding, Rebuilt
 from gregor.worker.adapters.cluster.redis_client import RedisClient
 from gregor.worker.adapters.cluster.seen import RedisSeen, probe
 from gregor.worker.adapters.cluster.sketching import Sketching
-from gregor.worker.adapters.cluster.stock import ClusterMending, ClusterStock
 from gregor.worker.adapters.cluster.store import ClusterStore
 from gregor.worker.adapters.cluster.zookeeper_client import ZooKeeper
 from gregor.worker.adapters.cluster.zookeeper_setup import ensure_tree
@@ -33,7 +33,7 @@ from gregor.worker.borders.reader import WHOLE, Part
 from gregor.worker.config.servers import SERVERS, check_server
 from gregor.worker.config.settings import Config
 from gregor.worker.links.known_ranks import HighestRanks
-from gregor.worker.operate.erase import Erased, Whose
+from gregor.worker.operate.erase import Erased, Looked, Whose
 from gregor.worker.operate.sketching import Sketched
 
 T = TypeVar("T")
@@ -41,7 +41,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class ClusterEngine:
-    """The four borders of one worker, and what reads beside them."""
+    """The borders of one worker, and what reads beside them."""
 
     log: KafkaLog
     seen: RedisSeen
@@ -54,6 +54,14 @@ class ClusterEngine:
     async def known_ranks(self, seen: int) -> HighestRanks | None:
         """Those of the crawl's index; None where they are as they were when ``made`` was ``seen``."""
         return await known_ranks.read(self._cassandra, seen)
+
+    async def collect_bodies(self, least: float) -> int:
+        """See `dropping.collect`."""
+        return await dropping.collect(self._cassandra, least)
+
+    async def newest(self, bucket_width: float) -> float:
+        """The latest time, unix seconds, that the crawl's partitions went by."""
+        return await newest_of_partitions(self._cassandra, bucket_width)
 
     async def close(self) -> None:
         """End the session and every connection."""
@@ -88,6 +96,7 @@ class Opening:
         for server in SERVERS:
             check_server(config, server, environ)
         self._settings = config
+        self._environ = environ
         self._end = time.monotonic() + config.start_timeout
         self.stack = AsyncExitStack()
 
@@ -97,6 +106,13 @@ class Opening:
     def keep(self, service: Any) -> None:
         """Close it with the others."""
         self.stack.push_async_callback(service.close)
+
+    async def cassandra(self, canonical: str) -> tuple[Cassandra, str]:
+        """That of the crawl, which is kept, and the crawl's random id."""
+        config, name = self._settings, keyspace(self._settings)
+        cassandra = await self(lambda: Cassandra.connect(config, name, self._environ))
+        self.keep(cassandra)
+        return cassandra, await self(lambda: cassandra_setup.check(cassandra, name, facts(config, canonical)))
 
 
 async def set_up(
@@ -136,9 +152,7 @@ async def open_engine(
     """Connect a worker to a crawl that `gregor init` made; ``away`` hears whom it waits for. Raises `BadInput`."""
     opening = Opening(config, environ, away)
     async with opening.stack:
-        cassandra = await opening(lambda: Cassandra.connect(config, keyspace(config), environ))
-        opening.keep(cassandra)
-        crawl_id = await opening(lambda: cassandra_setup.check(cassandra, keyspace(config), facts(config, canonical)))
+        cassandra, crawl_id = await opening.cassandra(canonical)
         await opening(lambda: asyncio.to_thread(check_topics, config, config.crawl, config.partitions))
         log = KafkaLog(config, config.crawl, config.partitions)
         opening.keep(log)
@@ -151,7 +165,8 @@ async def open_engine(
         )
         opening.keep(coordinator)
         reader = ClusterReader(cassandra, config.partitions, config.bucket_width, log)
-        store = ClusterStore(cassandra, config.cassandra_retention)
+        robots = await opening(lambda: robots_ahead(cassandra))
+        store = ClusterStore(cassandra, config.cassandra_retention, robots)
         return ClusterEngine(log, seen, store, coordinator, reader, cassandra, opening.stack.pop_all())
     raise AssertionError("an exit stack swallows nothing")
 
@@ -191,9 +206,7 @@ async def _rebuilding(
 ) -> AsyncIterator[Rebuilding]:
     opening = Opening(config, environ)
     async with opening.stack:
-        cassandra = await opening(lambda: Cassandra.connect(config, keyspace(config), environ))
-        opening.keep(cassandra)
-        crawl_id = await opening(lambda: cassandra_setup.check(cassandra, keyspace(config), facts(config, canonical)))
+        cassandra, crawl_id = await opening.cassandra(canonical)
         redis = RedisClient(config, environ)
         opening.keep(redis)
         await opening(redis.check)
@@ -204,19 +217,17 @@ def _contents(config: Config, cassandra: Cassandra) -> Contents:
     return Contents(cassandra, config.cassandra_retention)
 
 
-async def erase(config: Config, canonical: str, whose: Whose, environ: Mapping[str, str]) -> Erased:
+async def erase(config: Config, canonical: str, whose: Whose, looked: Looked, environ: Mapping[str, str]) -> Erased:
     """Delete what the crawl has of hosts, beside its workers. Raises `BadInput`, `Unavailable`."""
     opening = Opening(config, environ)
     async with opening.stack:
-        cassandra = await opening(lambda: Cassandra.connect(config, keyspace(config), environ))
-        opening.keep(cassandra)
-        crawl_id = await opening(lambda: cassandra_setup.check(cassandra, keyspace(config), facts(config, canonical)))
+        cassandra, crawl_id = await opening.cassandra(canonical)
         seen = await opening(lambda: RedisSeen.open(config, crawl_id, _contents(config, cassandra), environ))
         opening.keep(seen)
         await opening(lambda: asyncio.to_thread(check_topics, config, config.crawl, config.partitions))
         log = KafkaLog(config, config.crawl, config.partitions)
         opening.keep(log)
-        return await erasing.erase(cassandra, seen, whose, log.announce)
+        return await erasing.erase(cassandra, seen, whose, log.announce, looked)
     raise AssertionError("an exit stack swallows nothing")
 
 
@@ -226,38 +237,9 @@ async def rebuild_near(
     """Make the sketches that pages of earlier versions lack. Raises `BadInput`, `Unavailable`."""
     opening = Opening(config, environ)
     async with opening.stack:
-        cassandra = await opening(lambda: Cassandra.connect(config, keyspace(config), environ))
-        opening.keep(cassandra)
-        await opening(lambda: cassandra_setup.check(cassandra, keyspace(config), facts(config, canonical)))
+        cassandra, _ = await opening.cassandra(canonical)
         return await Sketching(cassandra, part).run(tell)
     raise AssertionError("an exit stack swallows nothing")
-
-
-async def _opened_beside(
-    config: Config, canonical: str, environ: Mapping[str, str]
-) -> tuple[Cassandra, KafkaLog, RedisSeen]:
-    """The services of a crawl without its coordinator, for the caller to close. Raises `BadInput`."""
-    opening = Opening(config, environ)
-    async with opening.stack:
-        cassandra = await opening(lambda: Cassandra.connect(config, keyspace(config), environ))
-        opening.keep(cassandra)
-        crawl_id = await opening(lambda: cassandra_setup.check(cassandra, keyspace(config), facts(config, canonical)))
-        await opening(lambda: asyncio.to_thread(check_topics, config, config.crawl, config.partitions))
-        seen = await opening(lambda: RedisSeen.open(config, crawl_id, _contents(config, cassandra), environ))
-        log = KafkaLog(config, config.crawl, config.partitions)
-        opening.stack.pop_all()
-        return cassandra, log, seen
-    raise AssertionError("an exit stack swallows nothing")
-
-
-async def open_stock(config: Config, canonical: str, environ: Mapping[str, str]) -> ClusterStock:
-    """All that a crawl stored, beside its workers. Raises `BadInput`."""
-    return ClusterStock(*await _opened_beside(config, canonical, environ), config.partitions, config.bucket_width)
-
-
-async def open_mending(config: Config, canonical: str, environ: Mapping[str, str]) -> ClusterMending:
-    """What mends a crawl, beside its workers. Raises `BadInput`."""
-    return ClusterMending(*await _opened_beside(config, canonical, environ))
 
 
 class _CrawlReader(ClusterReader):
@@ -276,9 +258,7 @@ async def open_reader(config: Config, canonical: str, environ: Mapping[str, str]
     """Read a crawl beside its workers. Raises `BadInput`."""
     opening = Opening(config, environ)
     async with opening.stack:
-        cassandra = await opening(lambda: Cassandra.connect(config, keyspace(config), environ))
-        opening.keep(cassandra)
-        await opening(lambda: cassandra_setup.check(cassandra, keyspace(config), facts(config, canonical)))
+        cassandra, _ = await opening.cassandra(canonical)
         await opening(lambda: asyncio.to_thread(check_topics, config, config.crawl, config.partitions))
         log = KafkaLog(config, config.crawl, config.partitions)
         opening.stack.pop_all()
@@ -290,9 +270,7 @@ async def open_items(config: Config, canonical: str, environ: Mapping[str, str])
     """Make items of stored pages anew, beside the workers. Raises `BadInput`."""
     opening = Opening(config, environ)
     async with opening.stack:
-        cassandra = await opening(lambda: Cassandra.connect(config, keyspace(config), environ))
-        opening.keep(cassandra)
-        await opening(lambda: cassandra_setup.check(cassandra, keyspace(config), facts(config, canonical)))
+        cassandra, _ = await opening.cassandra(canonical)
         opening.stack.pop_all()
         return ClusterItems(cassandra)
     raise AssertionError("an exit stack swallows nothing")

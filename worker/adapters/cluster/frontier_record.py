@@ -14,7 +14,7 @@ from gregor.worker.adapters.cluster.kafka_buffer import Raw
 from gregor.worker.borders.log import FrontierRecord, Unreadable
 from gregor.worker.web.urls import politeness_host
 
-_KINDS: Final = ("new", "recrawl", "robots")
+_KINDS: Final = ("new", "recrawl", "robots", "drop")
 _MOST: Final = 1 << 30
 """No count comes near: what is counted on from it still fits where 31 bits are kept."""
 _LONGEST: Final = 500

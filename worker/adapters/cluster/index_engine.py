@@ -7,10 +7,8 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from gregor.worker.adapters.cluster import cassandra_setup
-from gregor.worker.adapters.cluster.cassandra_client import Cassandra
 from gregor.worker.adapters.cluster.coordinator import ClusterCoordinator
-from gregor.worker.adapters.cluster.engine import Opening, facts, keyspace
+from gregor.worker.adapters.cluster.engine import Opening
 from gregor.worker.adapters.cluster.index_log import IndexLog
 from gregor.worker.adapters.cluster.index_shelf import CassandraShelf
 from gregor.worker.adapters.cluster.kafka_setup import check_topics
@@ -46,9 +44,7 @@ async def indexing(
     """
     opening = Opening(config, environ)
     async with opening.stack:
-        cassandra = await opening(lambda: Cassandra.connect(config, keyspace(config), environ))
-        opening.keep(cassandra)
-        crawl_id = await opening(lambda: cassandra_setup.check(cassandra, keyspace(config), facts(config, canonical)))
+        cassandra, crawl_id = await opening.cassandra(canonical)
         await opening(lambda: asyncio.to_thread(check_topics, config, config.crawl, config.partitions))
         log = IndexLog(config, config.crawl, config.partitions)
         opening.keep(log)

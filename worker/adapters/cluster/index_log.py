@@ -113,14 +113,18 @@ class IndexLog:
         """How far each partition of both topics was taken in."""
         return await self._offsets.committed(self._sources(range(self._partitions)))
 
-    async def lag(self) -> dict[str, int]:
-        """Records that are not taken in yet, by kind."""
+    async def lag(self) -> dict[RecordSource, int]:
+        """Records that are not taken in yet, of each partition of both topics."""
         ends, committed = await self.ends(), await self.committed()
+        return {source: max(0, end - committed[source]) for source, end in ends.items()}
+
+    def by_kind(self, lag: Mapping[RecordSource, int]) -> dict[str, int]:
+        """The sums of the two topics."""
         names = {self._events: "events", self._index: "posts"}
-        lag = dict.fromkeys(names.values(), 0)
-        for source, end in ends.items():
-            lag[names[source[0]]] += max(0, end - committed[source])
-        return lag
+        kinds = dict.fromkeys(names.values(), 0)
+        for (topic, _), count in lag.items():
+            kinds[names[topic]] += count
+        return kinds
 
     async def close(self) -> None:
         """End what runs. May be repeated."""

@@ -31,6 +31,8 @@ class ClusterItems:
             if page is None:
                 return False
             page.items = carried(made.items, page.items, made.asked)
+            if made.classified is not None:
+                page.page_class, page.class_probability = made.classified
             await pages.put(page, None, None, stamp + 1)
             return True
         return False

@@ -25,7 +25,7 @@ from gregor.worker.adapters.cluster.store import HOST, ROBOTS, read_one, read_ro
 from gregor.worker.adapters.cluster.store_backlogs import Backlogs
 from gregor.worker.adapters.cluster.store_calendar import Calendars
 from gregor.worker.adapters.cluster.store_pages import Pages
-from gregor.worker.adapters.cluster.tokens import RANGES, bounds
+from gregor.worker.adapters.cluster.tokens import RANGES, scanned
 from gregor.worker.adapters.compression import decoded
 from gregor.worker.adapters.records import decode_row
 from gregor.worker.base.streams import in_order, merged
@@ -80,8 +80,7 @@ class ClusterReader:
 
     async def pages(self, part: Part = WHOLE, *, versions: bool = False) -> AsyncIterator[Page]:
         statement = _VERSIONS if versions else _NEWEST
-        ranges = (self._cassandra.pages(statement, bounds(number), _PAGES) for number in part.of(RANGES))
-        async for records in merged(ranges, _READ_AT_ONCE):
+        async for records in scanned(self._cassandra, statement, _PAGES, _READ_AT_ONCE, part.of(RANGES)):
             for key, data, overflow in records:
                 try:
                     page = await self._pages.unpack(key, data, overflow)
@@ -111,6 +110,10 @@ class ClusterReader:
 
     async def body(self, sha256: str) -> BinaryIO | None:
         return await self._pages.body(bytes.fromhex(sha256))
+
+    async def small_bodies(self, names: Sequence[str]) -> dict[str, bytes]:
+        bodies = await asyncio.gather(*(self._pages.small_body(bytes.fromhex(name)) for name in names))
+        return {name: body for name, body in zip(names, bodies, strict=True) if body is not None}
 
     async def similar(self, sketch: bytes, least: float, limit: int) -> list[Similar]:
         return await self._pages.similar(sketch, least, limit)

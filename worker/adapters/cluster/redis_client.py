@@ -13,6 +13,7 @@ from redis.exceptions import NoScriptError, OutOfMemoryError, RedisClusterExcept
 
 from gregor.worker.adapters.cluster.coalesce import Coalesced
 from gregor.worker.adapters.cluster.redis_scripts import Script
+from gregor.worker.base.batches import in_batches
 from gregor.worker.base.errors import BadInput
 from gregor.worker.base.printable import one_line
 from gregor.worker.borders.errors import Unavailable
@@ -102,13 +103,9 @@ class RedisClient:
             nodes: dict[str, Any] = {}
             if isinstance(self._client, RedisCluster):
                 nodes = {"target_nodes": self._client.get_primaries()}
-            some: list[bytes] = []
-            async for key in self._client.scan_iter(match=pattern, count=_SCANNED, **nodes):
-                some.append(key)
-                if len(some) == _SCANNED:
-                    await self.write([RedisCommand(key, ("UNLINK", key)) for key in some])
-                    some.clear()
-            await self.write([RedisCommand(key, ("UNLINK", key)) for key in some])
+            keys = self._client.scan_iter(match=pattern, count=_SCANNED, **nodes)
+            async for some in in_batches(keys, _SCANNED):
+                await self.write([RedisCommand(key, ("UNLINK", key)) for key in some])
         except AWAY as error:
             raise _translated(error) from None
 

@@ -120,6 +120,14 @@ end
 return redis.status_reply('OK')
 """
 
+_FORGET: Final = """
+for at = 1, #packed, 8 do
+  local _, key, member = place(at)
+  call('SREM', key, member)
+end
+return redis.status_reply('OK')
+"""
+
 
 def script(text: str, suffix: str = "") -> Script:
     """A script over groups whose keys have a suffix behind their hash tag."""
@@ -128,6 +136,7 @@ def script(text: str, suffix: str = "") -> Script:
 
 
 SEEN: Final = script(_PLACE + _SEEN)
+FORGET: Final = script(_PLACE + _FORGET)
 MARK: Final = script(_PLACE + _MARK.replace("LIMIT", str(LIMIT)))
 
 

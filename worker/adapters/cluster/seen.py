@@ -9,9 +9,10 @@ from collections.abc import Mapping, Sequence
 from typing import Final, Self
 
 from gregor.worker.adapters.cluster.contents import Claimants, number_of
+from gregor.worker.adapters.cluster.redis_addresses import RedisAddresses, probe_addresses
 from gregor.worker.adapters.cluster.redis_client import RedisClient, RedisCommand
 from gregor.worker.adapters.cluster.redis_contents import NOBODY, Claim, RedisContents
-from gregor.worker.adapters.cluster.redis_scripts import MARK, SEEN, Script, group_key, group_of, pack
+from gregor.worker.adapters.cluster.redis_scripts import FORGET, MARK, SEEN, Script, group_key, group_of, pack
 from gregor.worker.config.servers import Servers
 
 # Redis does nothing else while a script runs: some milliseconds at most.
@@ -27,6 +28,8 @@ class RedisSeen:
         self._client = client
         self._crawl = crawl
         self._contents = RedisContents(client, crawl)
+        self.addresses = RedisAddresses(client, crawl)
+        """What the same server knows of whose turn each address is."""
         self._claimants = claimants
 
     @classmethod
@@ -57,6 +60,10 @@ class RedisSeen:
     async def mark(self, fingerprints: Sequence[int]) -> None:
         if fingerprints:
             await self._client.write([_call(self._crawl, MARK, share) for share in self._shares(fingerprints)])
+
+    async def forget(self, fingerprints: Sequence[int]) -> None:
+        if fingerprints:
+            await self._client.write([_call(self._crawl, FORGET, share) for share in self._shares(fingerprints)])
 
     async def content(self, fingerprint: bytes) -> str | None:
         (owner,) = await self._contents.owners([fingerprint])
@@ -96,10 +103,12 @@ async def probe(client: RedisClient, crawl: str) -> None:
     beside = f"probe:{crawl}"
     contents = RedisContents(client, beside)
     await client.write([_call(beside, MARK, [0])])
+    await client.write([_call(beside, FORGET, [0])])
     await client.read([_call(beside, SEEN, [0])])
     await contents.claim([Claim(b"", 1)])
     await contents.owners([b""])
     await contents.release(b"", 1)
+    await probe_addresses(client, beside)
 
 
 def _call(crawl: str, script: Script, share: Sequence[int]) -> RedisCommand:

@@ -65,11 +65,13 @@ class Sketching:
 
     async def _share(self, number: int, how_far: Sketched) -> None:
         async for records in self._cassandra.pages(_PAGES, bounds(number), _FEW):
-            for key, data, overflow, stamp, left in records:
-                try:
-                    page = await self._pages.unpack(key, data, overflow)
-                except Damaged:
-                    continue
-                if page is not None:
-                    await self._cassandra.write_at_once(self._pages.sketched(with_sketch(page), stamp, left or 0))
+            await asyncio.gather(*(self._sketch(*record) for record in records))
             how_far.pages += len(records)
+
+    async def _sketch(self, key: str, data: bytes, overflow: bytes, stamp: int, left: int | None) -> None:
+        try:
+            page = await self._pages.unpack(key, data, overflow)
+        except Damaged:
+            return
+        if page is not None:
+            await self._cassandra.write_at_once(self._pages.sketched(with_sketch(page), stamp, left or 0))

@@ -4,9 +4,10 @@ What a mend writes has the stamp of what it takes the place of, and one more: wh
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Sequence
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from functools import partial
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar
 
 from gregor.schemas.messages import (
     DeadLetter,
@@ -19,24 +20,35 @@ from gregor.schemas.messages import (
     decode,
     encode,
 )
+from gregor.worker.adapters.cluster.ahead import DatesAhead
 from gregor.worker.adapters.cluster.cassandra_client import Cassandra, ResultRows
+from gregor.worker.adapters.cluster.dropping import loose_of
 from gregor.worker.adapters.cluster.reader import ClusterReader
 from gregor.worker.adapters.cluster.seen import RedisSeen
 from gregor.worker.adapters.cluster.store_backlogs import Backlogs
 from gregor.worker.adapters.cluster.store_calendar import Calendars
 from gregor.worker.adapters.cluster.store_pages import Pages
-from gregor.worker.adapters.records import StockByReader, filed, filed_row, filed_ticket, kept
+from gregor.worker.adapters.cluster.tokens import scanned
+from gregor.worker.adapters.records import StockByReader, awaited, filed, filed_row, filed_ticket, kept
+from gregor.worker.base.streams import in_order
 from gregor.worker.borders.errors import Damaged
 from gregor.worker.borders.log import FrontierLog
-from gregor.worker.borders.stock import Fault, StockPlace, StoredRecord
+from gregor.worker.borders.stock import Fault, StockPlace, StoredRecord, TellMended, unheard
+from gregor.worker.frontier.ahead import CLOCK
 from gregor.worker.links.tickets import again
 
 T = TypeVar("T")
+SetBack: TypeAlias = Callable[[TellMended], Awaitable[None]]
+"""Sets the crawl's dates back, and says how many."""
 _AT_ONCE: Final = 16
+_STREAMS: Final = 4
+"""Ranges of a table that are read at once: while one is waited for, what came of others is looked at."""
+_FETCHED: Final = 1000
 
-_ROWS: Final = "SELECT key, host, state, data FROM rows"
-_PAGES: Final = "SELECT key, visit, status, size, data, overflow FROM pages"
-_BODIES: Final = "SELECT sha256 FROM bodies"
+_ROWS: Final = "SELECT key, host, state, data FROM rows WHERE token(key) > ? AND token(key) <= ?"
+_PAGES: Final = """SELECT key, visit, status, size, data, overflow FROM pages
+    WHERE token(key) > ? AND token(key) <= ?"""
+_BODIES: Final = "SELECT sha256 FROM bodies WHERE token(sha256) > ? AND token(sha256) <= ?"
 _ENTRIES: Final = "SELECT id, data FROM calendar WHERE partition = ? AND bucket = ?"
 _OVERFLOW: Final = "SELECT id, data FROM backlog WHERE partition = ? AND host = ? AND chunk = ?"
 _BUCKETS: Final = "SELECT DISTINCT partition, bucket FROM calendar"
@@ -74,35 +86,31 @@ class ClusterStock(StockByReader):
         self._pages = Pages(cassandra)
         self._calendars = Calendars(cassandra)
         self._backlogs = Backlogs(cassandra)
+        self._dates = DatesAhead(cassandra, partitions, bucket_width)
         reader = ClusterReader(cassandra, partitions, bucket_width, log)
         reader.on_damage = _passed_over
         super().__init__(reader)
 
     async def rows(self) -> AsyncIterator[list[StoredRecord[Row]]]:
-        async for found in self._cassandra.pages(_ROWS):
+        async for found in self._through(_ROWS, _FETCHED):
             yield [kept(("rows", record[0]), partial(filed_row, record)) for record in found]
 
     async def pages(self) -> AsyncIterator[list[StoredRecord[Page]]]:
-        async for found in self._cassandra.pages(_PAGES, size=_AT_ONCE):
-            pages = [_awaited(("pages", one[0], one[1]), self._page(one)) for one in found]
+        async for found in self._through(_PAGES, _AT_ONCE):
+            pages = [awaited(("pages", one[0], one[1]), self._page(one)) for one in found]
             yield list(await asyncio.gather(*pages))
 
     async def bodies(self) -> AsyncIterator[list[StoredRecord[str]]]:
-        async for found in self._cassandra.pages(_BODIES, size=_AT_ONCE):
-            bodies = [_awaited(("bodies", sha256.hex()), self._body(sha256)) for (sha256,) in found]
+        async for found in self._through(_BODIES, _AT_ONCE):
+            bodies = [awaited(("bodies", sha256.hex()), self._body(sha256)) for (sha256,) in found]
             yield list(await asyncio.gather(*bodies))
 
     async def waiting(self) -> AsyncIterator[list[StoredRecord[Ticket]]]:
         for partition in range(self._partitions):
             async for tickets in self._in_log(partition):
                 yield tickets
-            async for buckets in self._calendars.all_buckets(partition):
-                for bucket in buckets:
-                    entries = await self._cassandra.read(_ENTRIES, (partition, bucket))
-                    yield self._tickets(("calendar", partition, bucket), entries)
-            async for host, chunk in self._backlogs.all_chunks(partition):
-                entries = await self._cassandra.read(_OVERFLOW, (partition, host, chunk))
-                yield self._tickets(("backlog", partition, host, chunk), entries)
+            async for tickets in in_order(self._places(partition), self._waiting_at):
+                yield tickets
 
     async def others(self) -> AsyncIterator[list[StoredRecord[object]]]:
         for table, name, kind in _OTHERS:
@@ -112,27 +120,23 @@ class ClusterStock(StockByReader):
             yield [kept(("dead_letters", *record[:3]), partial(decode, record[3], DeadLetter)) for record in records]
 
     async def faults(self) -> AsyncIterator[Fault]:
-        """Buckets and chunks that hold something and are in no index: nobody would ever read them."""
-        async for places in self._cassandra.pages(_BUCKETS):
-            for partition, bucket in places:
-                if not await self._calendars.buckets(partition, bucket, bucket, 1) and await self._cassandra.read(
-                    _ENTRIES, (partition, bucket)
-                ):
-                    yield Fault(
-                        ("calendar", partition, bucket), "it is in no index, so that nobody reads it", "indexed"
-                    )
-        async for places in self._cassandra.pages(_CHUNKS):
-            for partition, host, chunk in places:
-                if chunk not in await self._backlogs.chunks(partition, host) and await self._cassandra.read(
-                    _OVERFLOW, (partition, host, chunk)
-                ):
-                    place = ("backlog", partition, host, chunk)
-                    yield Fault(place, "it is in no index, so that nobody reads it", "indexed")
+        """Dates ahead of this machine's clock; buckets and chunks that hold something and are in no index: nobody would
+        ever read them."""
+        async for fault in self._dates.faults(time.time()):
+            yield fault
+        for statement, table in ((_BUCKETS, "calendar"), (_CHUNKS, "backlog")):
+            async for unindexed in in_order(self._stored_places(statement, table), self._unindexed):
+                if unindexed is not None:
+                    yield unindexed
 
     async def unseen(self, fingerprints: Sequence[int]) -> list[int]:
         """See `Stock.unseen`."""
         known = await self._seen.seen(fingerprints)
         return [number for number, is_known in zip(fingerprints, known, strict=True) if not is_known]
+
+    async def loose(self, names: Sequence[str]) -> set[str]:
+        """See `Stock.loose`."""
+        return await loose_of(self._cassandra, names)
 
     async def sizes(self) -> dict[str, int]:
         """Cassandra counts nothing by itself."""
@@ -142,6 +146,41 @@ class ClusterStock(StockByReader):
         """End the connections."""
         for service in (self._log, self._seen, self._cassandra):
             await service.close()
+
+    def _through(self, statement: str, size: int) -> AsyncIterator[ResultRows]:
+        """All that a statement finds in ranges of tokens, so many records at a time."""
+        return scanned(self._cassandra, statement, size, _STREAMS)
+
+    async def _places(self, partition: int) -> AsyncIterator[StockPlace]:
+        """The buckets and chunks of a partition that are in an index."""
+        async for buckets in self._calendars.all_buckets(partition):
+            for bucket in buckets:
+                yield "calendar", partition, bucket
+        async for host, chunk in self._backlogs.all_chunks(partition):
+            yield "backlog", partition, host, chunk
+
+    async def _waiting_at(self, place: StockPlace) -> list[StoredRecord[Ticket]]:
+        return self._tickets(place, await self._entries(place))
+
+    async def _entries(self, place: StockPlace) -> ResultRows:
+        return await self._cassandra.read(_ENTRIES if place[0] == "calendar" else _OVERFLOW, place[1:])
+
+    async def _stored_places(self, statement: str, table: str) -> AsyncIterator[StockPlace]:
+        """Those that hold something, or did, whether an index has them or not."""
+        async for places in self._cassandra.pages(statement):
+            for names in places:
+                yield table, *names
+
+    async def _unindexed(self, place: StockPlace) -> Fault | None:
+        """What is wrong with a bucket or chunk that no index has; None if nothing is."""
+        partition, name = int(place[1]), place[-1]
+        if place[0] == "calendar":
+            indexed = await self._calendars.buckets(partition, int(name), int(name), 1)
+        else:
+            indexed = await self._backlogs.chunks(partition, str(place[2]))
+        if name in indexed or not await self._entries(place):
+            return None
+        return Fault(place, "it is in no index, so that nobody reads it", "indexed")
 
     async def _page(self, record: tuple[Any, ...]) -> Page:
         key, visit, status, size, data, overflow = record
@@ -182,10 +221,18 @@ class ClusterStock(StockByReader):
 class ClusterMending:
     """`Mending`, beside workers."""
 
-    def __init__(self, cassandra: Cassandra, log: FrontierLog, seen: RedisSeen) -> None:
+    def __init__(
+        self,
+        cassandra: Cassandra,
+        log: FrontierLog,
+        seen: RedisSeen,
+        set_back: SetBack | None = None,
+    ) -> None:
         self._cassandra = cassandra
         self._log = log
         self._seen = seen
+        self._set_back = set_back
+        self.tell: TellMended = unheard
 
     async def drop(self, place: StockPlace) -> None:
         """See `Mending.drop`; with the stamp of what is dropped, so that what came since stays."""
@@ -225,8 +272,12 @@ class ClusterMending:
         await self._seen.mark(fingerprints)
 
     async def right(self, fault: Fault) -> None:
-        """Write the index of a bucket or chunk, with the stamp of its newest entry, as it should have been."""
+        """Write the index of a bucket or chunk, with the stamp of its newest entry, as it should have been; or set the
+        dates back. Raises `BadInput` while that cannot be done."""
         table, *place = fault.place
+        if table == CLOCK and self._set_back is not None:
+            await self._set_back(self.tell)
+            return
         where = "partition = ? AND bucket = ?" if table == "calendar" else "partition = ? AND host = ? AND chunk = ?"
         stamps = await self._cassandra.read(f"SELECT writetime(data) FROM {table} WHERE {where}", place)
         stamp = max((stamp for (stamp,) in stamps), default=None)
@@ -245,10 +296,3 @@ class ClusterMending:
 
 def _passed_over(damage: Damaged) -> None:
     """Who goes through the tables tells of it."""
-
-
-async def _awaited(place: StockPlace, read: Awaitable[T]) -> StoredRecord[T]:
-    try:
-        return StoredRecord(place, await read)
-    except Damaged as damage:
-        return StoredRecord(place, None, damage.why)

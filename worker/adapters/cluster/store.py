@@ -24,6 +24,7 @@ from gregor.schemas.messages import (
 )
 from gregor.worker.adapters.cluster.cassandra_client import Cassandra
 from gregor.worker.adapters.cluster.coalesce import Coalesced
+from gregor.worker.adapters.cluster.dropping import VERSIONS, drop_url
 from gregor.worker.adapters.cluster.store_backlogs import Backlogs
 from gregor.worker.adapters.cluster.store_calendar import Calendars
 from gregor.worker.adapters.cluster.store_pages import Pages
@@ -37,14 +38,14 @@ HOST: Final = "SELECT data FROM hosts WHERE host = ?"
 ROBOTS: Final = "SELECT data FROM robots WHERE origin = ?"
 ROW: Final = "SELECT data FROM rows WHERE key = ?"
 _ROWS: Final = "SELECT key, data FROM rows WHERE key IN ?"
-_PARTITION: Final = "SELECT data FROM partitions WHERE partition = ?"
+PARTITION: Final = "SELECT data FROM partitions WHERE partition = ?"
 _SEED_HOSTS: Final = "SELECT host FROM seed_hosts"
 _PUT_ROW: Final = "INSERT INTO rows (key, host, state, data) VALUES (?, ?, ?, ?) USING TIMESTAMP ?"
 _PUT_HOST: Final = "INSERT INTO hosts (host, data) VALUES (?, ?) USING TIMESTAMP ?"
-_PUT_PARTITION: Final = "INSERT INTO partitions (partition, data) VALUES (?, ?) USING TIMESTAMP ?"
+PUT_PARTITION: Final = "INSERT INTO partitions (partition, data) VALUES (?, ?) USING TIMESTAMP ?"
 _PUT_ROBOTS: Final = "INSERT INTO robots (origin, data) VALUES (?, ?) USING TIMESTAMP ?"
 _DROP_LETTER: Final = "DELETE FROM dead_letters WHERE day = ? AND shard = ? AND id = ?"
-_PUT_LETTER: Final = "INSERT INTO dead_letters (day, shard, id, data) VALUES (?, ?, ?, ?)"
+PUT_LETTER: Final = "INSERT INTO dead_letters (day, shard, id, data) VALUES (?, ?, ?, ?)"
 _PUT_SEED_HOST: Final = "INSERT INTO seed_hosts (shard, host) VALUES (?, ?)"
 _SHARDS: Final = 16
 # What a request costs the worker is shared by so many keys; beyond it the node that is asked gathers for too long.
@@ -53,10 +54,12 @@ _DAY: Final = 86400
 
 
 class ClusterStore:
-    """`PageStore`. ``retention``: seconds that page versions and bodies are kept; 0: for ever."""
+    """`PageStore`. ``retention``: seconds that page versions and bodies are kept; 0: for ever. ``robots_ahead``:
+    seconds by which the stamps of robots.txt files are ahead of their dates."""
 
-    def __init__(self, cassandra: Cassandra, retention: int = 0) -> None:
+    def __init__(self, cassandra: Cassandra, retention: int = 0, robots_ahead: float = 0.0) -> None:
         self._cassandra = cassandra
+        self._robots_ahead = robots_ahead
         self._pages = Pages(cassandra, retention)
         self._calendars = Calendars(cassandra)
         self._backlogs = Backlogs(cassandra)
@@ -71,6 +74,12 @@ class ClusterStore:
 
     async def page(self, key: str, visit: int) -> Page | None:
         return await self._pages.page(key, visit)
+
+    async def versions(self, key: str) -> list[int]:
+        return sorted(visit for (visit,) in await self._cassandra.read(VERSIONS, (key,)))
+
+    async def drop(self, key: str, stamp: int) -> None:
+        await drop_url(self._cassandra, self._pages, key, stamp)
 
     async def put_page(self, page: Page, body: BinaryIO | None, wire: BinaryIO | None, stamp: int) -> None:
         await self._pages.put(page, body, wire, stamp)
@@ -114,10 +123,10 @@ class ClusterStore:
         )
 
     async def partition(self, partition: int) -> PartitionRecord:
-        return await read_one(self._cassandra, _PARTITION, partition, PartitionRecord) or PartitionRecord(partition)
+        return await read_one(self._cassandra, PARTITION, partition, PartitionRecord) or PartitionRecord(partition)
 
     async def put_partition(self, record: PartitionRecord, stamp: int) -> None:
-        await self._cassandra.write(_PUT_PARTITION, (record.partition, encode(record), stamp))
+        await self._cassandra.write(PUT_PARTITION, (record.partition, encode(record), stamp))
         await self._calendars.passed(record.partition, record.cursor, stamp)
 
     async def host(self, host: str) -> HostRecord | None:
@@ -130,13 +139,14 @@ class ClusterStore:
         return await read_one(self._cassandra, ROBOTS, origin, RobotsRecord)
 
     async def put_robots(self, record: RobotsRecord, stamp: int) -> None:
-        await self._cassandra.write(_PUT_ROBOTS, (record.origin, encode(record), int(record.fetched_at * 1e6)))
+        stamped = int((record.fetched_at + self._robots_ahead) * 1e6)
+        await self._cassandra.write(_PUT_ROBOTS, (record.origin, encode(record), stamped))
 
     async def put_dead_letter(self, letter: DeadLetter) -> None:
-        await self._cassandra.write(_PUT_LETTER, (*_place_of(letter), encode(letter)))
+        await self._cassandra.write(PUT_LETTER, (*place_of(letter), encode(letter)))
 
     async def drop_dead_letter(self, letter: DeadLetter) -> None:
-        await self._cassandra.write(_DROP_LETTER, _place_of(letter))
+        await self._cassandra.write(_DROP_LETTER, place_of(letter))
 
     async def seed_hosts(self) -> list[str]:
         return await read_seed_hosts(self._cassandra)
@@ -170,7 +180,7 @@ async def read_seed_hosts(cassandra: Cassandra) -> list[str]:
     return [host for (host,) in await cassandra.read(_SEED_HOSTS)]
 
 
-def _place_of(letter: DeadLetter) -> tuple[int, int, int]:
-    """Day, shard and name: a letter is named by its content, so that a repeated write adds nothing."""
-    name = xxhash.xxh3_64_intdigest(encode(letter)) >> 1
+def place_of(letter: DeadLetter) -> tuple[int, int, int]:
+    """Day, shard and name."""
+    name = letter.id
     return int(letter.at) // _DAY, name % _SHARDS, name

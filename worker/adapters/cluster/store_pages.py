@@ -5,6 +5,7 @@ import hashlib
 import io
 import threading
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import BinaryIO, Final, NamedTuple
 
 from cassandra.query import UNSET_VALUE
@@ -132,6 +133,15 @@ class Pages:
             body.close()
             raise
         return body.opened()
+
+    async def small_body(self, sha256: bytes) -> bytes | None:
+        """A stored body of one chunk; None when it has more, is gone, or is not what its sha256 names."""
+        for chunks, data in await self._cassandra.read(_BODY, (sha256,)):
+            if chunks == 1:
+                with suppress(ValueError):  # whoever asks for it alone is told
+                    content = decompressed(data or b"", CHUNK)
+                    return content if hashlib.sha256(content).digest() == sha256 else None
+        return None
 
     def sketched(self, page: Page, stamp: int, left: int) -> list[tuple[str, BoundValues]]:
         """What is written so that a page is found by its sketch, for ``left`` seconds; 0: for ever.

@@ -1,16 +1,17 @@
-"""The coordinator of one process: all partitions are its own while it holds the folder."""
+"""The coordinator of a data folder: a process that holds it has all partitions, or those of its place among several."""
 
 import asyncio
 import contextlib
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from gregor.schemas.messages import PartitionRecord, decode
+from gregor.worker.adapters.embedded.crew import ProcessPlace
 from gregor.worker.adapters.embedded.database import Database
 from gregor.worker.adapters.embedded.folder import FolderError, connect_reading, connect_writable
-from gregor.worker.adapters.embedded.queries import keep_time, read_time
+from gregor.worker.adapters.embedded.queries import has_table, keep_time, read_time
 from gregor.worker.adapters.embedded.schema import CHANGES
 from gregor.worker.adapters.embedded.slices import damage_told
 from gregor.worker.base.crawl_folder import DATABASE
@@ -24,7 +25,6 @@ from gregor.worker.orders.model import NEWEST, Change, Orders, archived, continu
 _LOOK_SECONDS: Final = 1.0
 # How much of the coordinator's time a crash may take back when the wall clock went back as well.
 _STAMP_SECONDS: Final = 60.0
-_HAS_CHANGES: Final = "SELECT 1 FROM sqlite_master WHERE name = 'changes'"
 
 
 class EmbeddedLease:
@@ -48,43 +48,71 @@ class EmbeddedLease:
 class EmbeddedCoordinator:
     """`Coordinator`. `open` it."""
 
-    def __init__(self, database: Database, partitions: int, clock: Clock, stamp: float, orders: Orders) -> None:
+    def __init__(
+        self,
+        database: Database,
+        partitions: int,
+        clock: Clock,
+        stamp: float,
+        orders: Orders,
+        place: ProcessPlace | None = None,
+    ) -> None:
         self._database = database
-        self._partitions = partitions
+        self._wanted = frozenset(number for number in range(partitions) if place is None or place.has(number))
         self._clock = clock
-        self._origin = max(clock.wall(), stamp) - clock.monotonic()
+        self._origin = max(clock.wall(), stamp) - clock.monotonic() if place is None else place.origin
         self._orders = orders
         self._member = False
         self._leases: dict[int, EmbeddedLease] = {}
         self._change = asyncio.Event()
-        self._watch = asyncio.create_task(self._look())
-        # A watch that dies must be heard by whoever awaits `changed`.
-        self._watch.add_done_callback(lambda _: self._change.set())
+        self._loops: list[asyncio.Task[None]] = []
+        self.run_beside(self._look())
 
     @classmethod
-    async def open(cls, database: Database, partitions: int, clock: Clock) -> "EmbeddedCoordinator":
-        """Go on where the last run stopped: time never goes back by more than a minute, whatever the wall clock did."""
+    async def open(
+        cls, database: Database, partitions: int, clock: Clock, place: ProcessPlace | None = None
+    ) -> "EmbeddedCoordinator":
+        """Go on where the last run stopped: time never goes back by more than a minute, whatever the wall clock did.
+
+        Processes that have a ``place`` have the time of the one that began them.
+        """
         stamp = database.read(read_time)
-        coordinator = cls(database, partitions, clock, stamp, database.read(read_orders))
+        coordinator = cls(database, partitions, clock, stamp, database.read(read_orders), place)
         await coordinator._keep_stamp()
         return coordinator
+
+    def run_beside(self, loop: Coroutine[Any, Any, None]) -> None:
+        """Run it until `close`. What ends it sooner is heard by whoever awaits `changed`."""
+        task = asyncio.create_task(loop)
+        task.add_done_callback(lambda _: self._change.set())
+        self._loops.append(task)
+
+    @property
+    def origin(self) -> float:
+        """The crawl's time less the monotonic one."""
+        return self._origin
+
+    def held(self) -> list[int]:
+        """The partitions that are owned here now."""
+        return [number for number in self._leases if self._held(number)]
 
     async def join(self) -> None:
         self._member = True
         self._change.set()
 
     def wanted(self) -> frozenset[int]:
-        return frozenset(range(self._partitions)) if self._member else frozenset()
+        return self._wanted if self._member else frozenset()
 
     async def changed(self) -> None:
-        """As the border says; raises what ended the watch over the orders."""
+        """As the border says; raises what ended the watch over the orders, or another loop."""
         await self._change.wait()
-        if self._watch.done():
-            self._watch.result()
+        for loop in self._loops:
+            if loop.done():
+                loop.result()
         self._change.clear()
 
     async def acquire(self, partition: int, above: int) -> EmbeddedLease | None:
-        if self._held(partition):
+        if self._held(partition) or partition not in self._wanted:
             return None
         epoch = await self._database.write(lambda connection: _next_epoch(connection, partition, above))
         if self._held(partition):  # another call was first meanwhile; its epoch is lower, and nothing is lost by that
@@ -119,8 +147,9 @@ class EmbeddedCoordinator:
 
     async def close(self) -> None:
         """End all leases and keep the time."""
-        self._watch.cancel()
-        await asyncio.wait([self._watch])
+        for loop in self._loops:
+            loop.cancel()
+        await asyncio.wait(self._loops)
         for lease in self._leases.values():
             lease.end()
         if self._database.alive:
@@ -219,7 +248,7 @@ def read_orders(connection: sqlite3.Connection) -> Orders:
 def read_changes(connection: sqlite3.Connection, before: int, limit: int) -> list[Change]:
     """The newest changes with a number below ``before``, the newest first."""
     changes = [change for change in reversed(read_orders(connection).changes) if change.number < before]
-    while len(changes) < limit and connection.execute(_HAS_CHANGES).fetchone():
+    while len(changes) < limit and has_table(connection, "changes"):
         oldest = changes[-1].number if changes else before
         row = connection.execute("SELECT data FROM changes WHERE first < ? ORDER BY first DESC", (oldest,)).fetchone()
         if row is None:

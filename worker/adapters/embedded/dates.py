@@ -9,7 +9,7 @@ import math
 import sqlite3
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Any, Final, TypeVar
 
 import msgspec
 
@@ -28,30 +28,13 @@ from gregor.worker.adapters.compression import Compressor
 from gregor.worker.adapters.embedded.queries import decode_page, keep_time, read_time
 from gregor.worker.borders.errors import Damaged
 from gregor.worker.borders.stock import Fault
+from gregor.worker.frontier.ahead import CLOCK, MARGIN, Ahead, dated_back, in_words
 
-T = TypeVar("T")
 S = TypeVar("S", bound=msgspec.Struct)
 
-MARGIN: Final = 3600.0
-"""Seconds that a crawl may be ahead: more than summer time and drift."""
 CERTAIN: Final = 30 * 86400.0
 """Seconds of being ahead that no wrong clock of now explains, if it is later than this program's own files: a clock
 that lost its time falls back by years."""
-CLOCK: Final = "clock"
-"""The place of the fault."""
-
-_DATES: Final = frozenset(
-    {
-        *("at", "due", "expires", "fetched_at", "first_seen", "good_at"),
-        *("not_before", "ordered", "rules", "since", "until"),
-    }
-)
-"""Fields of messages and records that are unix seconds of the crawl's own time."""
-_WAITS: Final = frozenset({"not_before", "until"})
-"""Those of them that say how long somebody waits."""
-LONGEST_WAIT: Final = 86400.0
-"""Seconds: within so many a wait may be one that was ordered by a right clock. Then it stays: waiting longer harms
-nobody."""
 _SLICE: Final = 500
 _ROBOTS_BACK: Final = "UPDATE robots SET fetched_at = fetched_at - ?1 WHERE fetched_at > ?2"
 _RECORDS: Final = (
@@ -65,32 +48,11 @@ _RECORDS: Final = (
 )
 
 
-class Ahead(NamedTuple):
-    """How far a crawl is ahead of ``now``, unix seconds."""
-
-    seconds: float
-    now: float
-
-    @property
-    def border(self) -> float:
-        """Dates beyond it were written while the clock was ahead."""
-        return self.now + self.seconds / 2
-
-    def back(self, date: float) -> float:
-        """A date as it would have been."""
-        return date - self.seconds if date > self.border else date
-
-    def wait_back(self, until: float) -> float:
-        """The same of the end of a wait."""
-        return self.back(until) if until > self.now + LONGEST_WAIT else until
-
-
 def faults(connection: sqlite3.Connection, now: float) -> Iterator[Fault]:
     """Whether the crawl is ahead of the clock, unix seconds."""
     seconds = read_time(connection) - now
     if seconds > MARGIN:
-        why = f"its dates are {seconds / 86400:.1f} days ahead of this machine's clock"
-        yield Fault((CLOCK,), why, "set them back by as much")
+        yield Fault((CLOCK,), in_words(seconds), "set them back by as much")
 
 
 def certainly_ahead(connection: sqlite3.Connection, now: float) -> float:
@@ -112,25 +74,6 @@ def set_back(connection: sqlite3.Connection, now: float) -> None:
     _buckets(connection, ahead, float(width))
     connection.execute(_ROBOTS_BACK, (ahead.seconds, ahead.border))
     keep_time(connection, now)
-
-
-def dated_back(value: T, ahead: Ahead) -> T:
-    """A record with its dates brought back, those of the records in it as well; itself where there is none."""
-    if isinstance(value, msgspec.Struct):
-        changes = {}
-        for name in value.__struct_fields__:
-            part = getattr(value, name)
-            date = name in _DATES and isinstance(part, float)
-            back = ahead.wait_back if name in _WAITS else ahead.back
-            changed = back(part) if date else dated_back(part, ahead)
-            if changed is not part:
-                changes[name] = changed
-        return msgspec.structs.replace(value, **changes) if changes else value
-    if isinstance(value, tuple):
-        parts = tuple(dated_back(part, ahead) for part in value)
-        if any(new is not old for new, old in zip(parts, value, strict=True)):
-            return parts  # type: ignore[return-value]
-    return value
 
 
 def _replaced(data: bytes, kind: type[S], ahead: Ahead) -> bytes:

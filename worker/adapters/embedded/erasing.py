@@ -10,15 +10,17 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any, Final
 
-from gregor.schemas.messages import DeadLetter, Page, Row, decode, encode
+import msgspec
+
+from gregor.schemas.messages import DeadLetter, PartitionRecord, Row, decode, encode
 from gregor.worker.adapters.embedded import sketches
 from gregor.worker.adapters.embedded.bodies import body_path
+from gregor.worker.adapters.embedded.dropping import delete_pages, named, readable
 from gregor.worker.adapters.embedded.folder import connect_reading, connect_writable
-from gregor.worker.adapters.embedded.queries import decode_page
 from gregor.worker.adapters.embedded.slices import damage_told
 from gregor.worker.base.crawl_folder import DATABASE
-from gregor.worker.borders.errors import Damaged
-from gregor.worker.operate.erase import Erased, Whose
+from gregor.worker.frontier.counts import added, forgotten_counts, opted_out_record
+from gregor.worker.operate.erase import Erased, Looked, Whose
 from gregor.worker.settle.rows import forgotten
 
 _SLICE: Final = 100
@@ -29,13 +31,9 @@ _ROWS: Final = "SELECT key, host, data FROM rows WHERE key > ? ORDER BY key LIMI
 _LETTERS: Final = "SELECT number, data FROM dead_letters WHERE number > ? ORDER BY number LIMIT ?"
 _CONTENTS: Final = "SELECT fingerprint, key FROM contents WHERE fingerprint > ? ORDER BY fingerprint LIMIT ?"
 _ORIGINS: Final = "SELECT origin FROM robots WHERE origin > ? ORDER BY origin LIMIT ?"
-# What the pages of a URL count in the totals: its newest version.
-_UNCOUNT: Final = """UPDATE totals SET (pages, pages_200, bytes) = (
-    SELECT pages - count(*), pages_200 - coalesce(sum(status = 200), 0), bytes - coalesce(sum(size), 0)
-    FROM (SELECT status, size FROM pages WHERE key = ? ORDER BY visit DESC LIMIT 1))"""
 
 
-def erase(path: Path, whose: Whose) -> Erased:
+def erase(path: Path, whose: Whose, looked: Looked | None = None) -> Erased:
     """Delete it. Raises `FolderError` when there is no crawl, `sqlite3.Error` when it cannot be written."""
     connect_reading(path)[0].close()
     with damage_told(path / DATABASE), closing(connect_writable(path)) as connection:
@@ -44,32 +42,33 @@ def erase(path: Path, whose: Whose) -> Erased:
             connection.execute("BEGIN IMMEDIATE")
             sketches.begin(connection)
             connection.execute("COMMIT")
-        erased = _Eraser(connection, path, whose).run()
+        erased = _Eraser(connection, path, whose, looked or Looked()).run()
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         return erased
 
 
 class _Eraser:
-    def __init__(self, connection: sqlite3.Connection, folder: Path, whose: Whose) -> None:
+    def __init__(self, connection: sqlite3.Connection, folder: Path, whose: Whose, looked: Looked) -> None:
         self._connection = connection
+        self._tell = looked
         self._folder = folder
         self._whose = whose
         self._looked = 0  # the newest page that was looked at for bodies that others name
 
     def run(self) -> Erased:
         erased = Erased(bodies=self._erase_bodies())
-        for records in self._slices(_PAGES, 0):
+        for records in self._slices(_PAGES, 0, "pages"):
             keys = {key for _, key, _ in records if self._whose.url(key)}
             erased.pages += self._at_once(self._erase_page, keys)
-        for records in self._slices(_ROWS, ""):
+        for records in self._slices(_ROWS, "", "URLs"):
             erased.urls += self._at_once(self._forget, [data for _, host, data in records if self._whose.covers(host)])
-        for records in self._slices(_LETTERS, 0):
+        for records in self._slices(_LETTERS, 0, "dead letters"):
             numbers = [number for number, data in records if self._is_of(decode(data, DeadLetter))]
             erased.dead_letters += self._at_once(self._deleting("dead_letters WHERE number = ?"), numbers)
-        for records in self._slices(_ORIGINS, ""):
+        for records in self._slices(_ORIGINS, "", "robots.txt files"):
             origins = [origin for (origin,) in records if self._whose.url(f"{origin}/")]
             erased.robots += self._at_once(self._deleting("robots WHERE origin = ?"), origins)
-        for records in self._slices(_CONTENTS, b""):  # of a visit whose page was erased before it claimed
+        for records in self._slices(_CONTENTS, b"", "contents"):  # of a visit whose page was erased before it claimed
             claimed = [fingerprint for fingerprint, key in records if self._whose.url(key)]
             self._at_once(self._deleting("contents WHERE fingerprint = ?"), claimed)
         return erased
@@ -92,10 +91,10 @@ class _Eraser:
 
     def _look_at_pages(self, statement: str, *, of_it: bool) -> None:
         """Apply a statement to each body that is named by the pages that are, or are not, of the host."""
-        for records in self._slices(_PAGES, self._looked):
-            pages = [_page(key, data) for _, key, data in records if self._whose.url(key) is of_it]
+        for records in self._slices(_PAGES, self._looked, "pages, for bodies"):
+            pages = [readable(key, data) for _, key, data in records if self._whose.url(key) is of_it]
             self._connection.executemany(
-                statement, [(name,) for page in pages if page is not None for name in _named(page)]
+                statement, [(name,) for page in pages if page is not None for name in named(page)]
             )
             self._looked = records[-1][0]
 
@@ -115,12 +114,10 @@ class _Eraser:
     def _erase_page(self, key: str) -> int:
         versions = self._connection.execute("SELECT data FROM pages WHERE key = ?", (key,)).fetchall()
         for (data,) in versions:
-            if (page := _page(key, data)) is None:
+            if (page := readable(key, data)) is None:
                 continue
             self._connection.execute("DELETE FROM contents WHERE fingerprint = ? AND key = ?", (page.fingerprint, key))
-        sketches.forget(self._connection, key)
-        self._connection.execute(_UNCOUNT, (key,))
-        self._connection.execute("DELETE FROM pages WHERE key = ?", (key,))
+        delete_pages(self._connection, key)
         return len(versions)
 
     def _forget(self, data: bytes) -> int:
@@ -128,7 +125,19 @@ class _Eraser:
         row = decode(data, Row)
         kept = forgotten(row)
         statement = "UPDATE rows SET state = ?, data = ? WHERE key = ? AND data = ?"
-        return self._connection.execute(statement, (kept.state, encode(kept), row.key, data)).rowcount * (kept != row)
+        changed = self._connection.execute(statement, (kept.state, encode(kept), row.key, data)).rowcount
+        if not changed or kept == row:
+            return 0
+        self._uncount(row, kept)
+        return changed
+
+    def _uncount(self, row: Row, kept: Row) -> None:
+        """What the crawl's owners counted no longer has it: in a record that none of them writes."""
+        number = opted_out_record(row.host)
+        stored = self._connection.execute("SELECT data FROM partitions WHERE partition = ?", (number,)).fetchone()
+        record = decode(stored[0], PartitionRecord) if stored else PartitionRecord(number)
+        record = msgspec.structs.replace(record, counts=added(record.counts, forgotten_counts([(row, kept)])))
+        self._connection.execute("INSERT OR REPLACE INTO partitions VALUES (?, 0, ?)", (number, encode(record)))
 
     def _deleting(self, what: str) -> Callable[[Any], int]:
         return lambda name: self._connection.execute(f"DELETE FROM {what}", (name,)).rowcount
@@ -146,21 +155,9 @@ class _Eraser:
             raise
         return count
 
-    def _slices(self, statement: str, after: str | int | bytes) -> Iterator[list[tuple[Any, ...]]]:
+    def _slices(self, statement: str, after: str | int | bytes, what: str) -> Iterator[list[tuple[Any, ...]]]:
         """All that a statement finds, slice by slice; no transaction stays open between two."""
-        while found := self._connection.execute(statement, (after, _SLICE)).fetchall():
-            yield found
-            after = found[-1][0]
-
-
-def _page(key: str, data: bytes) -> Page | None:
-    """A stored page; None when it is damaged: then nothing is known of what it names."""
-    try:
-        return decode_page(key, data)
-    except Damaged:
-        return None
-
-
-def _named(page: Page) -> Iterator[str]:
-    """The bodies that a page names."""
-    yield from (name for name in (page.body, page.wire) if name)
+        while records := self._connection.execute(statement, (after, _SLICE)).fetchall():
+            self._tell.at(what, len(records))
+            yield records
+            after = records[-1][0]

@@ -8,6 +8,7 @@ from gregor.schemas.messages import PRIORITIES
 from gregor.worker.adapters.embedded import dates, requisites, sketches
 from gregor.worker.adapters.embedded.slices import is_broken
 from gregor.worker.borders.stock import Fault
+from gregor.worker.frontier import ahead
 
 _MOST: Final = 100
 
@@ -32,7 +33,7 @@ def right(connection: sqlite3.Connection, fault: Fault, now: float) -> None:
     match fault.place:
         case ("index", *_):
             connection.execute("REINDEX")
-        case (dates.CLOCK,):
+        case (ahead.CLOCK,):
             dates.set_back(connection, now)
         case ("totals",):
             connection.execute("DELETE FROM states")

@@ -9,13 +9,13 @@ import sqlite3
 from pathlib import Path
 from typing import Final
 
-import xxhash
-
-from gregor.schemas.messages import DeadLetter, Page, Row, encode
+from gregor.schemas.messages import DeadLetter, Page, Row
+from gregor.worker.adapters.embedded import requisites
 from gregor.worker.adapters.embedded.folder import connect_reading, connect_writable
 from gregor.worker.adapters.embedded.queries import read_page, read_rows
 from gregor.worker.adapters.embedded.reader import EmbeddedReader
 from gregor.worker.adapters.embedded.slices import damage_told
+from gregor.worker.adapters.embedded.store import insert_letter
 from gregor.worker.base.crawl_folder import DATABASE
 from gregor.worker.borders.changes import UrlChange
 from gregor.worker.borders.errors import Damaged, TellDamage
@@ -29,9 +29,10 @@ _FEED: Final = (
     f"CREATE TRIGGER IF NOT EXISTS feed_erased AFTER DELETE ON pages BEGIN {_MARK.format('OLD')} END",
     f"""CREATE TRIGGER IF NOT EXISTS feed_settled AFTER UPDATE ON rows WHEN OLD.state <> NEW.state
         AND EXISTS (SELECT 1 FROM pages WHERE key = NEW.key) BEGIN {_MARK.format("NEW")} END""",
-    # A row's last field says whether it is a requisite: its last byte changes when a link makes a page of one.
-    f"""CREATE TRIGGER IF NOT EXISTS feed_linked AFTER UPDATE ON rows WHEN substr(OLD.data, -1) <> substr(NEW.data, -1)
-        AND EXISTS (SELECT 1 FROM pages WHERE key = NEW.key) BEGIN {_MARK.format("NEW")} END""",
+    # A link makes a page of a requisite: its row says so, and with it the mark of its document goes.
+    "DROP TRIGGER IF EXISTS feed_linked",
+    f"""CREATE TRIGGER feed_linked AFTER DELETE ON requisites
+        WHEN EXISTS (SELECT 1 FROM pages WHERE key = OLD.key) BEGIN {_MARK.format("OLD")} END""",
 )
 _LARGE: Final = 32 * 1024 * 1024
 """Characters of pages that are read at once, about."""
@@ -39,7 +40,7 @@ _LINK: Final = 200
 """What a link counts for."""
 _WHOLE: Final = "feed"
 """The word in `meta` that says that what was stored before is in the feed, and by which triggers it is kept."""
-_KEPT_BY: Final = "whole, requisites"
+_KEPT_BY: Final = "whole, marks"
 _SLICE: Final = 1000
 """URLs that are put in at once: a crawl that runs waits for them."""
 _PUT_IN: Final = """INSERT OR IGNORE INTO feed (key)
@@ -58,6 +59,8 @@ def followed(path: Path) -> None:
         return
     with damage_told(path / DATABASE), contextlib.closing(connect_writable(path)) as connection:
         connection.execute("BEGIN IMMEDIATE")
+        if not requisites.are_kept(connection):
+            requisites.begin(connection)
         for statement in _FEED:
             connection.execute(statement)
         connection.execute("COMMIT")
@@ -76,11 +79,9 @@ def identity(path: Path) -> str:
 
 
 def put_letter(path: Path, letter: DeadLetter) -> None:
-    """Keep a dead letter, beside a running crawl; named by its content, so that a repeated one adds nothing."""
-    data = encode(letter)
+    """Keep a dead letter, beside a running crawl; a repeated one adds nothing."""
     with damage_told(path / DATABASE), contextlib.closing(connect_writable(path)) as connection:
-        values = (xxhash.xxh3_64_intdigest(data) >> 1, data)
-        connection.execute("INSERT OR IGNORE INTO dead_letters (id, data) VALUES (?, ?)", values)
+        insert_letter(connection, letter)
 
 
 class EmbeddedFeed:

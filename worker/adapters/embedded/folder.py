@@ -2,7 +2,7 @@
 
 crawl.db   everything but large bodies (SQLite, write-ahead log)
 bodies/    large bodies, by content
-lock       held with flock while a crawl runs; names its process
+lock       held with flock while a crawl runs, by all its processes; names the one that began them
 """
 
 import contextlib
@@ -10,16 +10,21 @@ import fcntl
 import os
 import secrets
 import sqlite3
+import time
 from pathlib import Path
 from typing import Self
 
 from gregor.worker.adapters.embedded import requisites, sketches
+from gregor.worker.adapters.embedded.queries import has_table
 from gregor.worker.adapters.embedded.schema import FORMAT, SCHEMA
 from gregor.worker.base.crawl_folder import DATABASE
 from gregor.worker.base.errors import BadInput, Occupied, why
 from gregor.worker.base.replaced import flush_names
 
 _BUSY_SECONDS = 10.0
+_ORPHAN_SECONDS = 10.0
+"""For so long the folder of a process that was killed is waited for: those that it began hold its lock, and end."""
+_ORPHAN_PAUSE = 0.02
 
 
 class FolderError(BadInput):
@@ -37,10 +42,11 @@ class FolderInUse(FolderError, Occupied):
 class Folder:
     """A data folder that this process alone may write, until `close`."""
 
-    def __init__(self, path: Path, lock: int, crawl_id: str) -> None:
+    def __init__(self, path: Path, lock: int | None, crawl_id: str) -> None:
+        """``lock``: a descriptor of its lock; None where another process closes it."""
         self.path = path
         self.crawl_id = crawl_id
-        self._lock: int | None = lock
+        self._lock = lock
 
     @classmethod
     def open(cls, path: Path, partitions: int, canonical: str, bucket_width: float = 1.0) -> Self:
@@ -69,6 +75,20 @@ class Folder:
             os.close(lock)
             raise
         return cls(path, lock, made_for["crawl_id"])
+
+    @classmethod
+    def joined(cls, path: Path) -> Self:
+        """The folder of a crawl whose lock this process inherited. Raises `FolderError`."""
+        connection, made_for = connect_reading(path)
+        connection.close()
+        return cls(path, None, made_for["crawl_id"])
+
+    @property
+    def lock(self) -> int:
+        """The descriptor of the lock: a process that inherits it holds the folder until it ends."""
+        if self._lock is None:
+            raise ValueError("the folder is not held here")
+        return self._lock
 
     def connect(self) -> sqlite3.Connection:
         """A connection that may write; one commit is one flush to the disk."""
@@ -145,15 +165,31 @@ def _refuse_foreign(path: Path) -> None:
 
 def _lock(path: Path) -> int:
     lock = os.open(path / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        holder = os.pread(lock, 32, 0).strip()
-        os.close(lock)
-        raise FolderInUse(path, int(holder) if holder.isdigit() else None) from None
+    deadline = time.monotonic() + _ORPHAN_SECONDS
+    while True:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            break
+        except BlockingIOError:
+            named = os.pread(lock, 32, 0).strip()
+            holder = int(named) if named.isdigit() else None
+            if holder is None or _lives(holder) or time.monotonic() > deadline:
+                os.close(lock)
+                raise FolderInUse(path, holder) from None
+        time.sleep(_ORPHAN_PAUSE)  # it was killed: the processes that it began are ending
     os.ftruncate(lock, 0)
     os.pwrite(lock, f"{os.getpid()}\n".encode(), 0)
     return lock
+
+
+def _lives(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
 
 
 def is_in_use(path: Path) -> bool:
@@ -199,7 +235,7 @@ def _load(path: Path, wanted: dict[str, str]) -> dict[str, str]:
 
 
 def _settings(path: Path, connection: sqlite3.Connection) -> dict[str, str]:
-    if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'meta'").fetchone():
+    if not has_table(connection, "meta"):
         raise FolderError(f"{path} holds no crawl of this program: use another folder")
     settings: dict[str, str] = dict(connection.execute("SELECT name, value FROM meta"))
     if settings.get("format") != str(FORMAT):

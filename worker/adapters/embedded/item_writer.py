@@ -50,6 +50,8 @@ class EmbeddedItems:
         if page is None:
             return False
         page.items = carried(made.items, page.items, made.asked)
+        if made.classified is not None:
+            page.page_class, page.class_probability = made.classified
         data = self._compressor.compress(encode(page))
         self._connection.execute(_UPDATE, (data, made.key, made.visit))
         return True

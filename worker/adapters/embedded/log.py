@@ -1,7 +1,10 @@
 """The frontier log in SQLite: a dense run of offsets for every partition and priority."""
 
+import asyncio
+import contextlib
 import sqlite3
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Final
 
 import msgspec
@@ -9,12 +12,22 @@ import msgspec
 from gregor.partitioner.hashing import partition_of
 from gregor.schemas.messages import PRIORITIES, Changed, DeadLetter, Page, Ticket, decode_ticket, encode
 from gregor.worker.adapters.embedded.database import Database
+from gregor.worker.base.pieces import PIECE, InPieces, with_pauses
+from gregor.worker.borders.errors import Unavailable
 from gregor.worker.borders.log import FrontierRecord, Unreadable, Vanished
 
 Topic = tuple[int, int]
+Record = tuple[Topic, bytes]
 
 # Finished records that one commit deletes of each topic: some 10 ms. What is left goes with the next commits.
 _SLICE: Final = 5000
+_HEAR_SECONDS: Final = 0.1
+_LAST_RECORDS: Final = "SELECT {}".format(
+    ", ".join(
+        f"(SELECT max(offset) FROM records WHERE partition = ?1 AND priority = {priority})" for priority in PRIORITIES
+    )
+)
+"""The last records of a partition."""
 
 
 class EmbeddedLog:
@@ -24,25 +37,43 @@ class EmbeddedLog:
         self._database = database
         self._partitions = partitions
         self._ends: dict[Topic, int] = {}
+        self._last_known: dict[Topic, int] = {}  # offsets behind which nothing is known to be: news come when there is
         self._listeners: list[Callable[[int], None]] = []
         database.when_rolled_back(self._ends.clear)
 
     async def publish(self, tickets: Sequence[Ticket]) -> None:
         if not tickets:
             return
-        records = [
-            ((partition_of(ticket.host, self._partitions), ticket.priority), encode(ticket)) for ticket in tickets
-        ]
+        records = await with_pauses(self.records_of(tickets))
+        await self._database.write_with_pauses(lambda connection: with_pauses(self.append(connection, records)))
+        self.appended(records)
 
-        def append(connection: sqlite3.Connection) -> None:
+    def records_of(self, tickets: Sequence[Ticket]) -> InPieces[list[Record]]:
+        """What is appended of tickets."""
+        partitions, records = self._partitions, list[Record]()
+        for start in range(0, len(tickets), PIECE):
+            if start:
+                yield
+            for ticket in tickets[start : start + PIECE]:
+                records.append(((partition_of(ticket.host, partitions), ticket.priority), encode(ticket)))
+        return records
+
+    def append(self, connection: sqlite3.Connection, records: Sequence[Record]) -> InPieces[None]:
+        """Part of a transaction; `appended` is to be called once it is committed."""
+        for start in range(0, len(records), PIECE):
+            if start:
+                yield
             rows = []
-            for topic, data in records:
+            for topic, data in records[start : start + PIECE]:
                 offset = self._end(connection, topic)
                 self._ends[topic] = offset + 1
                 rows.append((*topic, offset, data))
             connection.executemany("INSERT INTO records VALUES (?, ?, ?, ?)", rows)
 
-        await self._database.write(append)
+    def appended(self, records: Sequence[Record]) -> None:
+        """Tell who listens of records that are durable."""
+        for topic in {topic for topic, _ in records} if self._last_known else ():
+            self._last_known.pop(topic, None)
         for partition in {topic[0] for topic, _ in records}:
             for call in self._listeners:
                 call(partition)
@@ -51,6 +82,8 @@ class EmbeddedLog:
         """Nobody listens on one machine."""
 
     async def read(self, partition: int, priority: int, offset: int, limit: int) -> list[FrontierRecord]:
+        if offset >= self._last_known.get((partition, priority), offset + 1):
+            return []
         rows = self._database.read(lambda connection: read_records(connection, partition, priority, offset, limit))
         return [_record(offset, data) for offset, data in rows]
 
@@ -61,8 +94,10 @@ class EmbeddedLog:
         return self._database.read(starts)
 
     async def ends(self, partition: int) -> dict[int, int]:
+        end = _read_end if self._database.shared else self._end
+
         def ends(connection: sqlite3.Connection) -> dict[int, int]:
-            return {priority: self._end(connection, (partition, priority)) for priority in PRIORITIES}
+            return {priority: end(connection, (partition, priority)) for priority in PRIORITIES}
 
         return self._database.read(ends)
 
@@ -92,6 +127,21 @@ class EmbeddedLog:
 
     def on_news(self, call: Callable[[int], None]) -> None:
         self._listeners.append(call)
+
+    async def hear(self, partitions: Callable[[], Iterable[int]]) -> None:
+        """For ever: tell who listens of records that other processes appended to these partitions."""
+        lasts: dict[int, tuple[int | None, ...]] = {}
+        while True:
+            await asyncio.sleep(_HEAR_SECONDS)
+            owned = list(partitions())
+            with contextlib.suppress(Unavailable):  # the next look comes at once
+                for partition, last in zip(owned, self._database.read(partial(_last_records, owned)), strict=True):
+                    if last != lasts.get(partition):
+                        lasts[partition] = last
+                        for priority, offset in zip(PRIORITIES, last, strict=True):
+                            self._last_known[partition, priority] = 0 if offset is None else offset + 1
+                        for call in self._listeners:
+                            call(partition)
 
     async def close(self) -> None:
         """Nothing to do: the engine closes what its parts share."""
@@ -130,6 +180,11 @@ def _read_end(connection: sqlite3.Connection, topic: Topic) -> int:
         "SELECT max(offset) FROM records WHERE partition = ? AND priority = ?", topic
     ).fetchone()
     return _watermark(connection, topic)[1] if last is None else int(last) + 1
+
+
+def _last_records(partitions: Sequence[int], connection: sqlite3.Connection) -> list[tuple[int | None, ...]]:
+    """What `_LAST_RECORDS` gives of each."""
+    return [connection.execute(_LAST_RECORDS, (partition,)).fetchone() for partition in partitions]
 
 
 def _watermark(connection: sqlite3.Connection, topic: Topic) -> tuple[int, int, int]:

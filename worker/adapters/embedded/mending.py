@@ -15,7 +15,7 @@ from gregor.worker.adapters.embedded.folder import Folder
 from gregor.worker.adapters.embedded.log import EmbeddedLog
 from gregor.worker.adapters.embedded.seen import EmbeddedSeen
 from gregor.worker.base.crawl_folder import DATABASE
-from gregor.worker.borders.stock import Fault, StockPlace
+from gregor.worker.borders.stock import Fault, StockPlace, TellMended, unheard
 from gregor.worker.links.tickets import again
 
 _DELETE: Final = {
@@ -42,6 +42,7 @@ class EmbeddedMending:
         self._seen = EmbeddedSeen(self._database)
         self._compressor = Compressor()
         self._uncounted = False
+        self.tell: TellMended = unheard
 
     async def drop(self, place: StockPlace) -> None:
         """See `Mending.drop`."""

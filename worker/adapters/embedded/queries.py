@@ -19,6 +19,11 @@ _LONGEST_PAGE: Final = 1 << 30
 """Bytes of a record: more is no page of a crawl."""
 
 
+def has_table(connection: sqlite3.Connection, name: str) -> bool:
+    """Whether there is a table of this name: folders of earlier versions lack some, and some are made when needed."""
+    return connection.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (name,)).fetchone() is not None
+
+
 def read_one(connection: sqlite3.Connection, statement: str, name: object, kind: type[T]) -> T | None:
     """The record that a statement finds by its name."""
     found = connection.execute(statement, (name,)).fetchone()

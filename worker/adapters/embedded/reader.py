@@ -30,7 +30,7 @@ from gregor.schemas.messages import (
 from gregor.worker.adapters.compression import decoded
 from gregor.worker.adapters.embedded import requisites
 from gregor.worker.adapters.embedded.asking import ThreadedConnection
-from gregor.worker.adapters.embedded.bodies import open_body
+from gregor.worker.adapters.embedded.bodies import open_body, small_bodies
 from gregor.worker.adapters.embedded.database import DatabaseWork
 from gregor.worker.adapters.embedded.folder import connect_reading
 from gregor.worker.adapters.embedded.log import read_committed, read_lag, read_records
@@ -44,7 +44,7 @@ from gregor.worker.adapters.embedded.queries import (
     row_data,
 )
 from gregor.worker.adapters.embedded.sketches import are_kept, similar
-from gregor.worker.adapters.embedded.slices import Salvage, SlicedTable, is_broken, read_slice
+from gregor.worker.adapters.embedded.slices import Salvage, SlicedTable, damage_told, read_slice
 from gregor.worker.adapters.records import decode_row
 from gregor.worker.base.crawl_folder import DATABASE
 from gregor.worker.borders.errors import Damaged, TellDamage
@@ -80,6 +80,7 @@ class EmbeddedReader:
     def __init__(self, path: Path) -> None:
         """Raises `FolderError`."""
         self._path = path
+        self._file = path / DATABASE  # made once: a path costs as much as a question
         self._connection, made_for = connect_reading(path)
         self._asked = ThreadedConnection(self._connection)
         self._connection.create_function("part_of", 2, _part_of, deterministic=True)
@@ -118,6 +119,9 @@ class EmbeddedReader:
 
     async def body(self, sha256: str) -> BinaryIO | None:
         return await self.ask(lambda connection: open_body(connection, self._path, sha256))
+
+    async def small_bodies(self, names: Sequence[str]) -> dict[str, bytes]:
+        return await self.ask(lambda connection: small_bodies(connection, names))
 
     async def similar(self, sketch: bytes, least: float, limit: int) -> list[Similar]:
         def looked_up(connection: sqlite3.Connection) -> list[Similar]:
@@ -257,12 +261,8 @@ class EmbeddedReader:
 
     async def ask(self, work: DatabaseWork[T]) -> T:
         """Do it with the connection, on its thread. Raises `Damaged` when the file cannot be read there."""
-        try:
+        with damage_told(self._file):
             return await self._asked.ask(work)
-        except sqlite3.Error as error:
-            if is_broken(error):
-                raise Damaged("database", str(self._path / DATABASE), str(error)) from error
-            raise
 
 
 def _part_of(key: object, parts: int) -> int:

@@ -12,7 +12,7 @@ from typing import Final
 import msgspec
 
 from gregor.schemas.messages import Page, PartitionRecord, Row, decode
-from gregor.worker.adapters.embedded.queries import read_page
+from gregor.worker.adapters.embedded.queries import has_table, read_page
 from gregor.worker.adapters.embedded.schema import REQUISITES
 from gregor.worker.adapters.records import decode_row
 from gregor.worker.borders.errors import Damaged
@@ -49,7 +49,7 @@ def unmark(connection: sqlite3.Connection, rows: Sequence[Row], stamp: int) -> N
 
 def are_kept(connection: sqlite3.Connection) -> bool:
     """Whether the folder marks them: one of a version that knew none does not, until it is opened to be written."""
-    return connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'requisites'").fetchone() is not None
+    return has_table(connection, "requisites")
 
 
 def page_totals(connection: sqlite3.Connection) -> tuple[int, int, int, int]:

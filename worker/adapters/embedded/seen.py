@@ -35,25 +35,37 @@ class EmbeddedSeen:
     async def mark(self, fingerprints: Sequence[int]) -> None:
         if not fingerprints:
             return
-        rows = [(signed(fingerprint),) for fingerprint in fingerprints]
+        await self._database.write(lambda connection: put_marks(connection, fingerprints))
 
-        def mark(connection: sqlite3.Connection) -> None:
-            connection.executemany("INSERT OR IGNORE INTO seen VALUES (?)", rows)
+    async def forget(self, fingerprints: Sequence[int]) -> None:
+        numbers = [(signed(number),) for number in fingerprints]
+        if numbers:
+            statement = "DELETE FROM seen WHERE fingerprint = ?"
+            await self._database.write(lambda connection: connection.executemany(statement, numbers) and None)
 
-        await self._database.write(mark)
+    async def disown(self, fingerprint: bytes, key: str) -> None:
+        statement, values = "DELETE FROM contents WHERE fingerprint = ? AND key = ?", (fingerprint, key)
+        await self._database.write(lambda connection: connection.execute(statement, values) and None)
 
     async def content(self, fingerprint: bytes) -> str | None:
         return self._database.read(lambda connection: _owner(connection, fingerprint))
 
     async def claim(self, fingerprint: bytes, key: str) -> str:
-        def claim(connection: sqlite3.Connection) -> str:
-            put = connection.execute("INSERT OR IGNORE INTO contents VALUES (?, ?)", (fingerprint, key))
-            return key if put.rowcount else _owner(connection, fingerprint) or key
-
-        return await self._database.write(claim)
+        return await self._database.write(lambda connection: put_claim(connection, fingerprint, key))
 
     async def close(self) -> None:
         """Nothing to do: the engine closes what its parts share."""
+
+
+def put_marks(connection: sqlite3.Connection, fingerprints: Sequence[int]) -> None:
+    """Part of a transaction: URLs are marked."""
+    connection.executemany("INSERT OR IGNORE INTO seen VALUES (?)", [(signed(number),) for number in fingerprints])
+
+
+def put_claim(connection: sqlite3.Connection, fingerprint: bytes, key: str) -> str:
+    """Part of a transaction: a content is claimed; its owner from now on."""
+    put = connection.execute("INSERT OR IGNORE INTO contents VALUES (?, ?)", (fingerprint, key))
+    return key if put.rowcount else _owner(connection, fingerprint) or key
 
 
 def _owner(connection: sqlite3.Connection, fingerprint: bytes) -> str | None:

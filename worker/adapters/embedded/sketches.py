@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from gregor.schemas.messages import Page, url_fingerprint
+from gregor.worker.adapters.embedded.queries import has_table
 from gregor.worker.adapters.embedded.schema import SKETCHES
 from gregor.worker.adapters.embedded.seen import signed
 from gregor.worker.borders.reader import Similar
@@ -18,14 +19,13 @@ _NEAR: Final = "SELECT key, sketch FROM sketches WHERE id IN ({})".format(
         for place in range(1, KEYS + 1)
     )
 )
-_KEPT: Final = "SELECT 1 FROM sqlite_master WHERE name = 'sketches'"
 _EARLIER: Final = ("simhashes", "bands")
 """What versions before sketches looked near-duplicates up in."""
 
 
 def are_kept(connection: sqlite3.Connection) -> bool:
     """Whether the folder has them: one of a version that knew none has not, until it is opened to be written."""
-    return connection.execute(_KEPT).fetchone() is not None
+    return has_table(connection, "sketches")
 
 
 def begin(connection: sqlite3.Connection) -> None:

@@ -20,6 +20,7 @@ from gregor.schemas.messages import (
 )
 from gregor.worker.adapters.compression import copy_whole, decompressed, intact
 from gregor.worker.adapters.embedded.bodies import SMALL
+from gregor.worker.adapters.embedded.dropping import loose_of
 from gregor.worker.adapters.embedded.faults import faults_of
 from gregor.worker.adapters.embedded.log import read_committed, read_records
 from gregor.worker.adapters.embedded.queries import decode_page
@@ -98,6 +99,10 @@ class EmbeddedStock(StockByReader):
     async def faults(self) -> AsyncIterator[Fault]:
         for fault in await self._reader.ask(lambda connection: faults_of(connection, self._partitions, time.time())):
             yield fault
+
+    async def loose(self, names: Sequence[str]) -> set[str]:
+        """See `Stock.loose`."""
+        return await self._reader.ask(lambda connection: loose_of(connection, names))
 
     async def unseen(self, fingerprints: Sequence[int]) -> list[int]:
         """See `Stock.unseen`."""

@@ -1,5 +1,6 @@
 """The page store in SQLite. What is older than what is there, by its stamp, changes nothing."""
 
+import asyncio
 import sqlite3
 from collections.abc import Sequence
 from functools import partial
@@ -7,7 +8,6 @@ from pathlib import Path
 from typing import BinaryIO, Final, TypeVar
 
 import msgspec
-import xxhash
 
 from gregor.schemas.messages import (
     DeadLetter,
@@ -24,10 +24,13 @@ from gregor.worker.adapters.compression import Compressor, decoded
 from gregor.worker.adapters.embedded import requisites, sketches
 from gregor.worker.adapters.embedded.bodies import Bodies
 from gregor.worker.adapters.embedded.database import Database
+from gregor.worker.adapters.embedded.dropping import drop_url
 from gregor.worker.adapters.embedded.queries import HOST, ROBOTS, read_one, read_page, read_rows
 from gregor.worker.borders.store import Entry
 
 T = TypeVar("T", bound=msgspec.Struct)
+SmallBodies = list[tuple[str, bytes]]
+"""Bodies, compressed, with their sha256 before them."""
 
 _PUT_ROW: Final = """INSERT INTO rows VALUES (?, ?, ?, ?, ?) ON CONFLICT (key) DO UPDATE
     SET stamp = excluded.stamp, host = excluded.host, state = excluded.state, data = excluded.data
@@ -60,6 +63,9 @@ _CHUNKS: Final = """WITH RECURSIVE found (number) AS (
         WHERE number IS NOT NULL)
     SELECT number FROM found WHERE number IS NOT NULL"""
 
+LARGE: Final = 1 << 18
+"""Bytes of a page's record from which on its compression would hold the event loop for milliseconds."""
+
 
 class EmbeddedStore:
     """`PageStore`."""
@@ -75,35 +81,47 @@ class EmbeddedStore:
         return [found.get(key) for key in wanted]
 
     async def put_rows(self, rows: Sequence[Row], stamp: int) -> None:
-        records = [(row.key, stamp, row.host, row.state, encode(row)) for row in rows]
-
-        def put(connection: sqlite3.Connection) -> None:
-            connection.executemany(_PUT_ROW, records)
-            requisites.unmark(connection, rows, stamp)
-
-        if records:
-            await self._database.write(put)
+        if rows:
+            await self._database.write(lambda connection: insert_rows(connection, rows, stamp))
 
     async def page(self, key: str, visit: int) -> Page | None:
         return self._database.read(lambda connection: read_page(connection, key, visit))
 
+    async def versions(self, key: str) -> list[int]:
+        return await self._numbers("SELECT visit FROM pages WHERE key = ? ORDER BY visit", (key,))
+
+    async def drop(self, key: str, stamp: int) -> None:
+        await self._database.write(lambda connection: drop_url(connection, key, stamp))
+
     async def put_page(self, page: Page, body: BinaryIO | None, wire: BinaryIO | None, stamp: int) -> None:
-        small: list[tuple[str, bytes]] = []
+        bodies, packed = await self.put_large(page, body, wire), await self.packed(page)
+        await self._database.write(lambda connection: self.insert_page(connection, page, packed, bodies, stamp))
+
+    async def packed(self, page: Page) -> bytes:
+        """The record of a page as it is stored; that of a large one is compressed beside the event loop."""
+        record = encode(page)
+        if len(record) < LARGE:
+            return self._compressor.compress(record)
+        return await asyncio.to_thread(lambda: Compressor().compress(record))
+
+    async def put_large(self, page: Page, body: BinaryIO | None, wire: BinaryIO | None) -> SmallBodies:
+        """Store what is large of the bodies of a page; the others are given, for `insert_page`."""
+        small: SmallBodies = []
         for sha256, stream in ((page.body, body), (page.wire, wire)):
             if stream is not None and (data := await self._bodies.put_large(sha256, stream)) is not None:
                 small.append((sha256, data))
-        record = encode(page)
+        return small
 
-        def put(connection: sqlite3.Connection) -> None:
-            for sha256, data in small:
-                self._bodies.put_small(connection, sha256, data)
-            sketches.put(connection, page)
-            connection.execute(
-                _PUT_PAGE, (page.key, page.visit, stamp, page.status, page.size, self._compressor.compress(record))
-            )
-            requisites.mark(connection, page, stamp)
-
-        await self._database.write(put)
+    def insert_page(
+        self, connection: sqlite3.Connection, page: Page, packed: bytes, bodies: SmallBodies, stamp: int
+    ) -> None:
+        """Part of a transaction: a page, of which ``packed`` is the record, with its small bodies."""
+        for sha256, data in bodies:
+            self._bodies.put_small(connection, sha256, data)
+        sketches.put(connection, page)
+        values = (page.key, page.visit, stamp, page.status, page.size, packed)
+        connection.execute(_PUT_PAGE, values)
+        requisites.mark(connection, page, stamp)
 
     async def near(self, sketch: bytes, least: float) -> str | None:
         return self._database.read(lambda connection: sketches.near(connection, sketch, least))
@@ -117,10 +135,8 @@ class EmbeddedStore:
         )
 
     async def put_entries(self, partition: int, entries: Sequence[Entry], stamp: int) -> None:
-        await self._put(
-            _PUT_ENTRY,
-            [(partition, entry.bucket, entry.ticket.id, stamp, encode(entry.ticket)) for entry in entries],
-        )
+        if entries:
+            await self._database.write(lambda connection: insert_entries(connection, partition, entries, stamp))
 
     async def drop_bucket(self, partition: int, bucket: int, stamp: int) -> None:
         await self._put(
@@ -182,15 +198,10 @@ class EmbeddedStore:
         await self._put(_PUT_ROBOTS, [(record.origin, record.fetched_at, encode(record))])
 
     async def put_dead_letter(self, letter: DeadLetter) -> None:
-        data = encode(letter)
-        # Named by its content, so that a repeated write adds nothing.
-        await self._put(
-            "INSERT OR IGNORE INTO dead_letters (id, data) VALUES (?, ?)", [(xxhash.xxh3_64_intdigest(data) >> 1, data)]
-        )
+        await self._database.write(lambda connection: insert_letter(connection, letter))
 
     async def drop_dead_letter(self, letter: DeadLetter) -> None:
-        name = xxhash.xxh3_64_intdigest(encode(letter)) >> 1
-        await self._database.write(lambda c: c.execute("DELETE FROM dead_letters WHERE id = ?", (name,)) and None)
+        await self._database.write(lambda c: c.execute("DELETE FROM dead_letters WHERE id = ?", (letter.id,)) and None)
 
     async def seed_hosts(self) -> list[str]:
         rows = self._database.read(lambda c: c.execute("SELECT host FROM seed_hosts").fetchall())
@@ -221,6 +232,23 @@ class EmbeddedStore:
 
         where = f"in {' '.join(map(str, values))}"
         return [decoded("entry", where, partial(decode_ticket, data)) for data in self._database.read(tickets)]
+
+
+def insert_rows(connection: sqlite3.Connection, rows: Sequence[Row], stamp: int) -> None:
+    """Part of a transaction."""
+    connection.executemany(_PUT_ROW, [(row.key, stamp, row.host, row.state, encode(row)) for row in rows])
+    requisites.unmark(connection, rows, stamp)
+
+
+def insert_entries(connection: sqlite3.Connection, partition: int, entries: Sequence[Entry], stamp: int) -> None:
+    """Part of a transaction."""
+    records = [(partition, entry.bucket, entry.ticket.id, stamp, encode(entry.ticket)) for entry in entries]
+    connection.executemany(_PUT_ENTRY, records)
+
+
+def insert_letter(connection: sqlite3.Connection, letter: DeadLetter) -> None:
+    """Part of a transaction. A repeated write adds nothing."""
+    connection.execute("INSERT OR IGNORE INTO dead_letters (id, data) VALUES (?, ?)", (letter.id, encode(letter)))
 
 
 def _execute(connection: sqlite3.Connection, statement: str, rows: Sequence[tuple[object, ...]]) -> None:

@@ -41,7 +41,7 @@ function urlCell(made) {
   return long;
 }
 // What a visit came to, where that is more than its state and its status say.
-const more = one => [one.state, "fetched", `status ${one.status}`, `${one.state} (${one.status})`].includes(one.outcome) ? "" : one.outcome;
+const more = one => [one.state, "fetched", `status ${one.status}`, `${one.state} (${one.status})`].includes(one.outcome) ? one.rule || "" : one.outcome;
 // Text in which `backticks` mark what is to be typed.
 function coded(text) {
   return String(text).split("`").map((part, at) => at % 2 ? node("code", part) : document.createTextNode(part));

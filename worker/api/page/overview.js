@@ -3,26 +3,31 @@
 const STATES = { active: "c2", waiting: "c0", backing_off: "c1", robots: "c3", blocked: "c7", idle: "c4" };
 const CHARTS = [["pages a second", "pages", n => n.toFixed(1)], ["requests a second", "requests", n => n.toFixed(1)],
   ["bytes a second", "bytes", size], ["visits running", "running", whole], ["URLs waiting", "waiting", whole],
-  ["memory used", "memory_used", size]];
+  ["memory used", "memory_used", size], ["time to the end", "left", n => n ? seconds(n) : "not known"]];
 let past = [];
 
-// `last`: how it is now, which the remembered points are some seconds behind; `of`: the most there can be.
-function chart(name, field, told, last, of) {
+// `last`: how it is now, which the remembered points are some seconds behind; `now`: that in words, with what stands small beside it.
+function chart(name, field, told, last, [now, beside]) {
   const made = node("figure", undefined, "chart"), values = past.map(point => point[field]);
   const most = Math.max(...values, last, 0), begun = past.length ? past[0].at : 0;
   const span = past.length > 1 ? past.at(-1).at - begun : 0;
-  const head = node("p"), foot = node("p"), figure = node("b", told(last));
-  if (of) figure.append(node("small", ` of ${told(of)}`));
+  const head = node("p"), foot = node("p"), figure = node("b", now);
+  if (beside) figure.append(node("small", ` ${beside}`, field));
   head.append(node("span", name, "quiet"), figure);
   if (meaning(name)) made.title = meaning(name);
   foot.append(node("small", span ? `${seconds(span)} ago` : "just begun"), node("small", `highest ${told(most)}`), node("small", "now"));
-  const svg = drawn("svg", { viewBox: "0 0 100 40", preserveAspectRatio: "none", role: "img", "aria-label": `${name}: now ${told(last)}, highest ${told(most)}` });
+  const svg = drawn("svg", { viewBox: "0 0 100 40", preserveAspectRatio: "none", role: "img", "aria-label": `${name}: now ${now}, highest ${told(most)}` });
   if (span) {
     const line = past.map((point, at) => `${(100 * (point.at - begun) / span).toFixed(2)},${(39 - 36 * values[at] / (most || 1)).toFixed(2)}`).join(" ");
     svg.append(drawn("polygon", { points: `0,40 ${line} 100,40` }), drawn("polyline", { points: line }));
   }
   made.append(head, svg, foot);
   return made;
+}
+// The time to the end, and between which times it is likely to be.
+function ending({ left, left_least, left_most }) {
+  const between = left >= 1 && left_most > left_least ? `${seconds(left_least)} to ${seconds(left_most)}` : "";
+  return [left === null || left === undefined ? "not known" : left < 1 ? "now" : `about ${seconds(left)}`, between];
 }
 function tile(name, value, of) {
   const made = node("div", undefined, "tile"), figure = node("b", value);
@@ -51,11 +56,10 @@ function counted(id, title, values, none, why = () => "") {
   }), none);
 }
 function tiles(now, counts, outlook, over) {
-  const left = outlook.left === null || outlook.left === undefined ? "not known" : outlook.left < 1 ? "now" : `about ${seconds(outlook.left)}`;
   el("tiles").replaceChildren(
     tile("pages stored", whole(counts.pages)), tile("bytes stored", size(counts.bytes)),
     ...(counts.requests ? [tile("requests", whole(counts.requests))] : []),
-    ...(over ? [tile("URLs waiting", whole(outlook.waiting))] : [tile("time to the end", left)]),
+    ...(over ? [tile("URLs waiting", whole(outlook.waiting))] : []),
     ...(outlook.disk_size ? [tile("disk free", size(outlook.disk_free), size(outlook.disk_size))] : []),
     ...(now.overdue >= 1 ? [tile("calendar late by", seconds(now.overdue))] : []));
 }
@@ -93,8 +97,10 @@ views.overview = {
     hostBar(now.hosts);
     const { points } = await latest("history" + query({ after: past.at(-1)?.at ?? 0 }));
     past = [...past, ...points].slice(-720);
-    const last = { ...rates, running: now.running, waiting: outlook.waiting, memory_used: outlook.memory_used };
+    const last = { ...rates, running: now.running, waiting: outlook.waiting, memory_used: outlook.memory_used, left: outlook.left ?? 0 };
     const of = { running: now.concurrency, memory_used: outlook.memory };
-    el("charts").replaceChildren(...CHARTS.map(([name, field, told]) => chart(name, field, told, last[field], of[field])));
+    const words = { left: ending(outlook) };
+    el("charts").replaceChildren(...CHARTS.map(([name, field, told]) => chart(
+      name, field, told, last[field], words[field] ?? [told(last[field]), of[field] && `of ${told(of[field])}`])));
   },
 };

@@ -43,6 +43,7 @@ function explained(found) {
     ["state", found.state || "never met"], ["outcome", [found.outcome, found.status].filter(Boolean).join(", ")], ["decided by", found.rule],
     ["known as", found.key !== found.url && found.key],
     ["discovered", found.discovered_as && (found.discovered_via ? `as ${LINKS[found.discovered_as] ?? found.discovered_as}, depth ${found.depth}` : "given as a seed")],
+    ["worth", found.worth === null || found.worth === undefined ? "" : `${found.worth.toPrecision(4)}, as ${found.worth_by} reckons`],
     ["from", link(found.discovered_via)], ["label", found.label], ["first visited", moment(found.first_seen)],
     ["redirected to", link(found.redirected_to)], ["same as", link(found.duplicate_of)],
     ["nearly the same as", link(found.near_duplicate_of)], ["owner", found.owner],

@@ -3,7 +3,7 @@
 
 const WORDS = {
   "URLs waiting": "Found and not yet visited: in the memory of workers, and in the log behind it. Some turn out to be known already.",
-  "time to the end": "At the speed of now: until the first budget is spent, or until what waits is done. New links make it longer.",
+  "time to the end": "At the speed of now: until the first budget is spent, or until what waits is done, with what will still be found, as it looks. In four of five crawls it is between the two times beside it. The curve shows how the estimate moved: it falls as fast as time passes where it was right.",
   "visits running": "Visits that run at this moment, and how many may.",
   "memory used": "Of the process that crawls, and what it may use. Of several workers, the one that is nearest to its limit.",
   "disk free": "Where the data folder lies. Of several workers, the one with the least room.",

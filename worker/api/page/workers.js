@@ -5,7 +5,7 @@ let before = ""; // the hand-over behind which the list begins; empty: from the 
 
 function named(name, colours) {
   const made = node("span");
-  made.append(node("i", undefined, "dot " + (colours.get(name) ?? "")), name || "nobody");
+  made.append(...(colours.has(name) ? [node("i", undefined, "dot " + colours.get(name))] : []), name || "nobody");
   return made;
 }
 

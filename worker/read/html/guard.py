@@ -13,6 +13,7 @@ from itertools import islice
 from sys import getsizeof
 
 from gregor.worker.read.html.collector import names
+from gregor.worker.read.native import Core
 
 SAFE_TAGS = 10_000
 """Fewer tags than this can't nest deep enough to matter (some 0.1 s)."""
@@ -94,31 +95,34 @@ def limited(text: str) -> tuple[str, str]:
     return (text, "") if len(text) <= longest else (text[:longest], "size")
 
 
-def guard(html: str) -> str | None:
+def guard(html: str, core: Core | None = None) -> str | None:
     """``html`` itself, or a tamer page with the same links if it would be expensive to parse, or None if nothing makes
-    it cheap: then it is read without a tree."""
+    it cheap: then it is read without a tree. ``core`` answers natively what it can."""
     tags = html.count("<")
-    if too_costly(html, tags) or (tags > FEW_TAGS and _may_multiply(html, tags)):
+    if too_costly(html, tags, core) or (tags > FEW_TAGS and _may_multiply(html, tags, core)):
         return None
     if "&" in html and _GROWING.search(html):
         for reference, characters in _GROWN.items():  # a million of them would cost a second one by one
             html = html.replace(reference, characters)
     if any(_words(stretch) > MAX_ATTRIBUTES for stretch in _long_stretches(html)):
-        html = _TAG.sub(_shortened, html)
+        if core is None or core.longest_tag(html) > SAFE_TAG_LENGTH:
+            html = _TAG.sub(_shortened, html)
         if sum(_words(stretch) ** 2 for stretch in _long_stretches(html)) > MAX_COMPARED and _may_hide_tags(html):
             return None
     if len(html) > SAFE_SIZE:
         html = _without_costly(html)
-    if len(html) > 3 * SAFE_TAGS and tags > SAFE_TAGS and _too_deep(html):
+    if len(html) > 3 * SAFE_TAGS and tags > SAFE_TAGS and _too_deep(html, core):
         html = _TAG.sub(_flattened, html)
     return html
 
 
-def too_costly(html: str, tags: int) -> bool:
+def too_costly(html: str, tags: int, core: Core | None = None) -> bool:
     """Whether a tree of the page might have more than `MAX_NODES` nodes or attributes; ``tags`` is how often "<" is in
     it. What can't be bounded by counting is taken for the worst that it may be."""
     if len(html) <= SAFE_PAGE:
         return False
+    if core is not None:
+        return core.is_too_costly(html, tags, MAX_NULLS, MAX_NODES, MAX_NAMES)
     if html.count("\0") > MAX_NULLS:
         return True
     started = _opened(html)
@@ -153,10 +157,12 @@ def _opened(html: str) -> int:
     return html.count("<") - html.count("</") + sum(map(html.count, ("</p", "</P", "</b", "</B")))
 
 
-def _may_multiply(html: str, tags: int) -> bool:
+def _may_multiply(html: str, tags: int, core: Core | None) -> bool:
     """Whether formatting elements that are left open could be opened anew by very many others (HTML Standard,
     "reconstruct the active formatting elements"), which need an element around them that is closed. Those that close
     with nothing left open in them do not stay open, and close no others."""
+    if core is not None and core.formatting_elements(html) * tags <= MAX_NODES:
+        return False
     for _ in range(_ROUNDS):
         if len(_FORMATTING.findall(html)) * tags <= MAX_NODES:
             return False
@@ -219,8 +225,10 @@ def _shortened(tag: re.Match[str]) -> str:
     return tag[0]
 
 
-def _too_deep(html: str) -> bool:
+def _too_deep(html: str, core: Core | None) -> bool:
     """Whether the open elements, as far as they close in the order they opened, exceed the bound, or are too many."""
+    if core is not None and (deep := core.is_too_deep(html, MAX_DEPTH, 2 * MAX_ELEMENTS)) is not None:
+        return deep
     stack: list[str] = []
     for opened, (closing, name) in enumerate(_nesting_tags(html)):
         if not closing:

@@ -3,9 +3,11 @@
 from itertools import islice, starmap
 from typing import Final
 
+from selectolax.lexbor import LexborNode
+
 from gregor.worker.read.document import Extract, Reference
 from gregor.worker.read.html import references
-from gregor.worker.read.native import Core
+from gregor.worker.read.native import Core, NativeAnswer
 
 NATIVE: Final = "native"
 SHADOW: Final = "shadow"
@@ -16,22 +18,26 @@ class NativeAttempt:
     """The core as it is asked for one document, and what came of it."""
 
     def __init__(self, core: Core) -> None:
-        self._core = core
+        self.core = core
         self.way = "costly"
         """Which way the document was read: ``native``, or why by Python; ``costly`` as long as nothing was asked."""
 
-    def read(self, html: str, characters: int, encoding: str, max_links: int, closed: bool) -> Extract | str:
+    def read(
+        self, html: str, characters: int, encoding: str, max_links: int, closed: bool, root: LexborNode | None = None
+    ) -> Extract | str:
         """What the tree of a page says; or why that has to be told by Python: ``shadow`` for one with a shadow root
-        that is ``closed`` still. ``characters``: so many of anchor texts and headings are read in all."""
-        said = _read(self._core, html, characters, encoding, max_links, closed)
+        that is ``closed`` still. ``characters``: so many of anchor texts and headings are read in all. ``root``: that
+        of the page's tree, where it is made already."""
+        if root is None:
+            answer = self.core.read_page(html, characters, max_links, closed)
+        else:
+            answer = self.core.read_tree(root.mem_id, html, characters, max_links, closed)
+        said = answer if isinstance(answer, str) else _extract(answer, encoding, max_links)
         self.way = said if isinstance(said, str) else NATIVE
         return said
 
 
-def _read(core: Core, html: str, characters: int, encoding: str, max_links: int, closed: bool) -> Extract | str:
-    said = core.read_page(html, characters, max_links, closed)
-    if isinstance(said, str):
-        return said
+def _extract(said: NativeAnswer, encoding: str, max_links: int) -> Extract | str:
     title, text, links, base, canonical, metas, language, headings, truncated, unparsed = said
     extract = Extract(
         title=title,

@@ -48,8 +48,8 @@ def extract(
 ) -> Extract:
     """What a page says. Never raises, whatever the text, which is one that `guard.limited` gives;
     ``encoding`` is passed on. ``shown``: also what its styles and drawings refer to, unless it is so large that it is
-    read without a tree. ``kept_in``: the document that the tree is left with. ``attempt`` reads natively, where neither
-    is asked for."""
+    read without a tree. ``kept_in``: the document that the tree is left with, and what reads it natively. ``attempt``
+    reads natively, where nothing of what is shown is asked for."""
     tree = partial(_by_tree, encoding=encoding, max_links=max_links, shown=shown, kept_in=kept_in, attempt=attempt)
     if len(html) <= SAFE_PAGE and (said := tree(html, closed=True)):
         return said
@@ -71,24 +71,31 @@ def _by_tree(
 ) -> Extract | None:
     """What the tree of a page says; None if there is none, or if it has a shadow root that is ``closed`` still: few
     have one, and the tree of a short page tells it sooner than a search in its text."""
-    if (tame := guard(html)) is None:
+    if (tame := guard(html, None if attempt is None else attempt.core)) is None:
         return None
+    root = LexborHTMLParser(tame).root if kept_in is not None else None
     if attempt is not None:
-        said = attempt.read(tame, ANCHOR_SHARE * len(html), encoding, max_links, closed)
+        said = attempt.read(tame, ANCHOR_SHARE * len(html), encoding, max_links, closed, root)
         if isinstance(said, Extract):
+            _keep(kept_in, root, attempt)
             return said
         if said == SHADOW:
             return None
     page = Collector(html, encoding, max_links, linear.embed)
-    root = LexborHTMLParser(tame).root
+    root = root or LexborHTMLParser(tame).root
     if root is not None:
         if not _walk(page, root, closed):
             return None
         if shown:
             of_tree(page, root)
-    if kept_in is not None:
-        kept_in.tree = root
+    _keep(kept_in, root, attempt)
     return page.finished()
+
+
+def _keep(kept_in: Document | None, root: LexborNode | None, attempt: NativeAttempt | None) -> None:
+    """Leave the tree that a page was read from with its document, if that is to keep it."""
+    if kept_in is not None:
+        kept_in.tree, kept_in.core = root, None if attempt is None else attempt.core
 
 
 def without_tree(text: str, encoding: str = "utf-8", max_links: int = MAX_LINKS) -> Extract:

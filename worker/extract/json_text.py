@@ -1,0 +1,79 @@
+"""JSON as pages have it: bounded, and read though scripts wrap it."""
+
+import json
+import math
+import re
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any, Final
+
+DEEPEST: Final = 64
+"""Levels of what JSON nests; what is deeper is left out."""
+LARGEST: Final = 200_000
+"""Values of one JSON document that are kept; the rest is left out."""
+_ASSIGNED: Final = re.compile(r"=\s*(?=[\[{])")
+_ASSIGNMENTS: Final = 20
+_DECODER: Final = json.JSONDecoder(strict=False)
+_BEGINS: Final = ("{", "[", "/", "<")
+"""What JSON begins with that has comments, or marks of XML, around it."""
+# Each alternative goes on to the end where nothing ends it, so that none is tried twice over the same text; what a
+# string has is not given back, or a place to go back to would be kept for each of its characters.
+_STRING: Final = r'"(?:[^"\\]++|\\.?)*+(?:"|\Z)'
+_COMMENT: Final = re.compile(rf"(?s)({_STRING})|//[^\n]*|/\*.*?(?:\*/|\Z)|<!\[CDATA\[|\]\]>")
+_COMMA: Final = re.compile(rf"(?s)({_STRING})|,(?=\s*[\]}}])")
+
+
+def in_script(source: str) -> Iterator[Any]:
+    """The JSON of a script: all of it, also as JavaScript would have it, or what is assigned in it first, an object or
+    a list."""
+    for text in (source, _without_marks(source)):
+        if values := list(read(text)):
+            yield from values
+            return
+    for assigned in islice(_ASSIGNED.finditer(source), _ASSIGNMENTS):
+        try:
+            value, _ = _DECODER.raw_decode(source, assigned.end())
+        except (ValueError, RecursionError):
+            continue
+        yield bounded(value)
+        return
+
+
+def read(source: str) -> Iterator[Any]:
+    """The value of a JSON text, bounded; nothing for what is none. HTML's comment marks around it are no part of it."""
+    source = source.strip().removeprefix("<!--").removesuffix("-->").strip().removesuffix(";")
+    try:
+        value = _DECODER.decode(source)
+    except (ValueError, RecursionError):
+        return
+    yield bounded(value)
+
+
+def bounded(value: Any, deepest: int = DEEPEST, largest: int = LARGEST) -> Any:
+    """A JSON value without what is nested too deep, and without what comes after the ``largest``-th value."""
+    left = largest
+
+    def kept(value: Any, depth: int) -> Any:
+        nonlocal left
+        left -= 1
+        if isinstance(value, dict):
+            if depth == deepest:
+                return None
+            return {key: kept(below, depth + 1) for key, below in value.items() if left > 0}
+        if isinstance(value, list):
+            return None if depth == deepest else [kept(below, depth + 1) for below in value if left > 0]
+        return None if isinstance(value, float) and not math.isfinite(value) else value
+
+    return kept(value, 0)
+
+
+def _without_marks(source: str) -> str:
+    """A script without what JavaScript and XML allow in it and JSON does not: comments, CDATA, a comma at the end of a
+    list; "" for one that cannot be JSON anyway."""
+    if not source.lstrip().startswith(_BEGINS):
+        return ""
+    return _COMMA.sub(_strings, _COMMENT.sub(_strings, source))
+
+
+def _strings(match: re.Match[str]) -> str:
+    return match[1] or ""
