@@ -76,6 +76,9 @@ class MemoryReader:
     async def body(self, sha256: str) -> BinaryIO | None:
         return io.BytesIO(self._bodies[sha256]) if sha256 in self._bodies else None
 
+    async def small_bodies(self, names: Sequence[str]) -> dict[str, bytes]:
+        return {name: self._bodies[name] for name in names if name in self._bodies}
+
     async def similar(self, sketch: bytes, least: float, limit: int) -> list[Similar]:
         stored = ((one.key, one.sketch) for one in self._pages.values())
         return [Similar(key, much) for key, much in alike(sketch, stored, least)[:limit]]

@@ -18,9 +18,11 @@ def keyspace(service: Service, name: str, facts: Mapping[str, str], timeout: flo
     settings = Servers(cassandra=service.addresses, cassandra_replication=1, server_timeout=timeout)
     drop(settings, name)
     asyncio.run(set_up(settings, name, facts, {}))
-    yield settings
-    if not service.nodes:  # others use it, too
-        drop(settings, name)
+    try:
+        yield settings
+    finally:
+        if not service.nodes:  # others use it, too
+            drop(settings, name)
 
 
 def drop(settings: Servers, name: str) -> None:

@@ -88,12 +88,13 @@ def test_items_made_anew_go_with_their_page_and_its_owner_wins_later(settings: S
         store = ClusterStore(cassandra, 3600)
         for key, items in (("anew", large), ("gone", [])):
             await store.put_page(page(key, items=items, text="x"), None, None, 100)
-        sets = [ItemSet(key, 1, made, frozenset({"job"})) for key in ("anew", "none")]
+        sets = [ItemSet(key, 1, made, frozenset({"job"}), ("port", 0.75)) for key in ("anew", "none")]
         writer = ClusterItems(cassandra)
         for _ in range(2):
             assert await writer.put(sets) == 1
         kept = await store.page("anew", 1)
         assert kept is not None and (kept.items, kept.text) == (made, "x")
+        assert (kept.page_class, kept.class_probability) == ("port", 0.75)
         ((left,),) = await cassandra.read("SELECT TTL(data) FROM pages WHERE key = ? AND visit = ?", ("anew", 1))
         assert 0 < left <= 3600
         await store.put_page(page("anew", items=large), None, None, 101 + 10)

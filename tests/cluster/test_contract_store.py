@@ -25,7 +25,7 @@ from gregor.worker.config.servers import Servers
 from tests.cluster.conftest import stoppable
 from tests.cluster.keyspaces import keyspace
 from tests.cluster.servers import Service
-from tests.contract import test_reader, test_store
+from tests.contract import test_reader, test_settlement, test_store
 from tests.contract.engines import PARTITIONS, Engine
 from tests.contract.world import World
 from tests.simulation.contract import SimulatedEngine, SimulatedFactory
@@ -34,7 +34,7 @@ Case = Callable[[World], Awaitable[None]]
 
 CASES: Final[dict[str, Case]] = {
     f"{module.__name__.rpartition('_')[2]}-{name[5:]}": case.__wrapped__
-    for module in (test_store, test_reader)
+    for module in (test_store, test_reader, test_settlement)
     for name, case in vars(module).items()
     if name.startswith("test_")
 }
@@ -115,9 +115,11 @@ class Gate:
         await self._open.wait()
 
     async def go_home(self) -> None:
+        """Who never came to the gate waits until it opens, too: what it tidies up needs the server."""
         if not self._open.is_set():
             self._expected -= 1
             await self._look()
+            await self._open.wait()
 
     async def _look(self) -> None:
         if self._waiting == self._expected:

@@ -20,7 +20,8 @@ from gregor.worker.adapters.cluster.seen import RedisSeen
 from gregor.worker.adapters.cluster.store import ClusterStore
 from gregor.worker.adapters.cluster.store_pages import CHUNK
 from gregor.worker.config.servers import Servers
-from gregor.worker.operate.erase import Erased, Whose
+from gregor.worker.frontier.counts import total
+from gregor.worker.operate.erase import Erased, Looked, Whose
 from gregor.worker.settle.rows import forgotten
 from gregor.worker.web.urls import Urls
 from tests.cluster.keyspaces import keyspace
@@ -70,7 +71,7 @@ class Crawl:
         return page
 
     async def erase(self) -> Erased:
-        return await erasing.erase(self._cassandra, self.seen, WHOSE, self._announce)
+        return await erasing.erase(self._cassandra, self.seen, WHOSE, self._announce, Looked())
 
     async def body(self, page: Page) -> bytes | None:
         stream = await self.reader.body(page.body)
@@ -106,6 +107,8 @@ def test_all_of_the_host_goes_and_nothing_of_others(settings: Servers) -> None:
         big = await crawl.stored(GONE, "big", large, text=chance.randbytes(CHUNK).hex())
         shared, other = await crawl.stored(GONE, "copy", b"copy"), await crawl.stored(STAYS, "copy", b"copy")
         kept = await crawl.stored(STAYS, "", b"kept")
+        small.fingerprint = b""  # as it is where none was made
+        await crawl.store.put_page(small, None, None, crawl.stamp())
         for host in (GONE, STAYS):
             await crawl.store.put_robots(RobotsRecord(f"https://{host}", "parsed", 5.0, 9.0, b"x"), 1)
             await crawl.store.put_dead_letter(DeadLetter(f"http://{host}/d", f"http://{host}/d", host, "x", "y", 1.0))
@@ -137,7 +140,10 @@ def test_all_of_the_host_goes_and_nothing_of_others(settings: Servers) -> None:
         assert [letter.host async for letter in crawl.reader.dead_letters()] == [STAYS]
         assert await crawl.store.host(GONE) == HostRecord(GONE, ceiling=8.0)  # politeness, should it come back
         assert (await crawl.count("pages"), await crawl.count("bodies"), await crawl.count("body_chunks")) == (2, 2, 0)
+        away = total([record.counts async for record in crawl.reader.partitions()])
+        assert (away["pages"], away["state fetched"], away["state denied"]) == (-4, -4, 4)
         assert await crawl.erase() == Erased()
+        assert away == total([record.counts async for record in crawl.reader.partitions()]), "once"
 
     play(settings, case)
 

@@ -16,10 +16,12 @@ from redis.exceptions import ResponseError
 
 from gregor.worker.adapters.cluster import redis_contents, redis_scripts
 from gregor.worker.adapters.cluster.contents import number_of
+from gregor.worker.adapters.cluster.redis_addresses import RedisAddresses
 from gregor.worker.adapters.cluster.redis_client import RedisClient
 from gregor.worker.adapters.cluster.redis_contents import NOBODY, Claim, RedisContents
 from gregor.worker.adapters.cluster.seen import RedisSeen
 from gregor.worker.base.errors import BadInput
+from gregor.worker.borders.addresses import AddressTurns
 from gregor.worker.borders.errors import Unavailable
 from gregor.worker.config.servers import Servers
 from tests.cluster.conftest import stoppable
@@ -27,6 +29,7 @@ from tests.cluster.redis_engine import Named
 from tests.cluster.servers import Missing, Service
 from tests.cluster.servers.packages import program
 from tests.cluster.servers.process import Process, free_ports, listens
+from tests.contract.address_turns import CASES, Pause
 
 T = TypeVar("T")
 Case = Callable[[RedisSeen], Awaitable[None]]
@@ -391,3 +394,15 @@ def test_settings_that_cannot_work(wrong: dict[str, Any], told: str) -> None:
 
     with pytest.raises(BadInput, match=told):
         run(msgspec.structs.replace(Servers(), **wrong), case)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_turns_of_addresses(redis: Service, case: Callable[[AddressTurns, Pause], Awaitable[None]]) -> None:
+    async def run() -> None:
+        client = RedisClient(Servers(redis=redis.addresses[:1]), {})
+        try:
+            await case(RedisAddresses(client, uuid.uuid4().hex), asyncio.sleep)
+        finally:
+            await client.close()
+
+    asyncio.run(run())

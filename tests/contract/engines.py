@@ -1,6 +1,7 @@
 """The engines that the contract suite runs over. An engine is added here, and nowhere else."""
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Final, Protocol
 
@@ -10,6 +11,7 @@ from gregor.worker.borders.coordinator import Coordinator
 from gregor.worker.borders.log import FrontierLog
 from gregor.worker.borders.reader import Reader
 from gregor.worker.borders.seen import SeenSet
+from gregor.worker.borders.settlement import Settler
 from gregor.worker.borders.store import PageStore
 from tests.simulation.contract import SimulatedFactory
 
@@ -27,6 +29,8 @@ class Engine(Protocol):
     def store(self) -> PageStore: ...
     @property
     def coordinator(self) -> Coordinator: ...
+    @property
+    def settler(self) -> Settler | None: ...
     async def close(self) -> None: ...
 
 
@@ -60,4 +64,5 @@ class EmbeddedFactory:
 FACTORIES: Final[dict[str, Callable[[Path], EngineFactory]]] = {
     "embedded": EmbeddedFactory,
     "simulated": SimulatedFactory,
+    "simulated at once": partial(SimulatedFactory, at_once=True),
 }

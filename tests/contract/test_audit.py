@@ -5,10 +5,12 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from gregor.schemas.messages import Attempt, RequestStart, RobotsRecord, Row
+from gregor.schemas.messages import Attempt, RobotsRecord, Row
+from gregor.schemas.parts import RequestStart
 from gregor.worker.adapters.embedded import open_reader
 from gregor.worker.adapters.sorting import Sorted
 from gregor.worker.commands import cli
+from gregor.worker.inspect import audit_crawl
 from gregor.worker.inspect.audit import Findings, requests_of
 from gregor.worker.inspect.audit_crawl import audit
 from tests.contract.world import World, run
@@ -56,6 +58,30 @@ async def test_two_requests_too_near_are_caught(world: World) -> None:
     assert [(one.kind, one.url, one.host) for one in findings.listed] == [("too near", f"http://{HOST}/b", HOST)]
     assert findings.margins[0].gap == pytest.approx(4.9)
     assert findings.unkept == 1
+
+
+@run
+async def test_a_host_is_judged_whole_however_few_requests_are_read_at_a_time(world: World) -> None:
+    rows = [row(path, AT + at) for path, at in (("/", 5), ("/b", 9.9), ("/c", 15), ("/private/x", 20), ("/d", 24.9))]
+    rows += [row("/", AT + number, f"h{number}.example") for number in range(3)]
+    whole = await audited(world, *rows)
+    assert whole.requests == 8 and whole.violations.total() == 3
+    reader, asked = await world.reader(), list[str]()
+    read = reader.robots
+
+    async def robots(origin: str) -> RobotsRecord | None:
+        asked.append(origin)
+        return await read(origin)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(reader, "robots", robots)
+        patch.setattr(audit_crawl, "_TOGETHER", 1)
+        patch.setattr(audit_crawl, "_TOLD_EACH", 1)
+        said: list[tuple[str, int]] = []
+        with Sorted() as sorting:
+            assert await audit(reader, sorting, "gregor", tell=lambda *words: said.append(words)) == whole
+    assert sorted(asked) == sorted({f"http://{each.host}" for each in rows}), "once"
+    assert said == [(what, count) for what in ("looking at URLs", "judging requests") for count in range(1, 9)]
 
 
 @run

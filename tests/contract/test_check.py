@@ -4,7 +4,6 @@ import contextlib
 import hashlib
 import http.server
 import sqlite3
-import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ import pytest
 
 from gregor.schemas.messages import Row, Ticket, decode, encode
 from gregor.worker.commands import cli
+from tests.serving import running
 
 LARGE = "".join(hashlib.sha512(bytes([n % 256, n // 256])).hexdigest() for n in range(12_000))
 
@@ -80,17 +80,13 @@ class Checked:
 
 @pytest.fixture
 def checked(tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]) -> Iterator[Checked]:
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Site) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Site) as server, running(server):
         (tmp_path / "hosts").write_text(f"www.test 127.0.0.1:{server.server_port}\n")
         flags = ["--data", str(tmp_path / "data"), "--host-table", str(tmp_path / "hosts"), "--delay", "0"]
         found = Checked(tmp_path / "data", [*flags, "--set", "delay_factor=0"], capsysbinary)
         report = found.crawl("http://www.test/0")
         assert report["states"] == {"fetched": 12, "gone": 1}
         yield found
-        server.shutdown()
-        thread.join()
 
 
 def flipped(data: bytes, at: int) -> bytes:
@@ -183,6 +179,18 @@ def test_what_changed_is_found_mended_and_whole_again(checked: Checked, harm: st
     assert checked.find("SELECT urls FROM states WHERE urls > 0 ORDER BY 1") == [(1,), (12,)]
     bodies = checked.said("export", "jsonl").splitlines()
     assert {msgspec.json.decode(line)["url"] for line in bodies} == {f"http://www.test/{n}" for n in range(12)}
+
+
+def test_more_that_is_missing_than_one_look_names_is_mended_by_looking_again(
+    checked: Checked, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gregor.worker.inspect.check._NAMED", 2)
+    checked.change("DELETE FROM rows WHERE state = 'fetched'")
+    named = [finding for finding in checked.check(code=1) if finding["place"][0] == "rows"]
+    assert len(named) == 2
+    checked.said("check", "--mend")
+    assert checked.check(code=0) == []
+    assert len(checked.find("SELECT key FROM rows WHERE state = 'fetched'")) == 12
 
 
 def test_records_that_are_missing_from_the_log_are_told(checked: Checked) -> None:

@@ -32,7 +32,7 @@ def cutting_server(world: World, answer: bytes, *, announce: bool) -> Iterator[S
             os.close(line.detach())
 
     with socket.create_server(("127.0.0.1", 0)) as listening:
-        thread = threading.Thread(target=serve)
+        thread = threading.Thread(target=serve, daemon=True)  # it waits for a client that a failed test never is
         thread.start()
         yield SocketAddress(*listening.getsockname())
         thread.join()

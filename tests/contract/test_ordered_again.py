@@ -2,7 +2,6 @@
 
 import contextlib
 import http.server
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, ClassVar
@@ -11,6 +10,7 @@ import msgspec
 import pytest
 
 from gregor.worker.commands import cli
+from tests.serving import running
 
 
 class Site(http.server.BaseHTTPRequestHandler):
@@ -76,12 +76,8 @@ class There:
 @pytest.fixture
 def there(tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]) -> Iterator[There]:
     Site.robots, Site.asked[:] = b"", []
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Site) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Site) as server, running(server):
         yield There(tmp_path, server.server_port, capsysbinary)
-        server.shutdown()
-        thread.join()
 
 
 GIVES_UP = ("--set", "retries=0")

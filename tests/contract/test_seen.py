@@ -91,3 +91,31 @@ async def test_it_behaves_like_a_set(world: World) -> None:
         if step == 10:
             engine = await world.again()
         assert await engine.seen.seen(asked) == [number in model for number in asked]
+
+
+@run
+async def test_what_is_forgotten_was_never_marked(world: World) -> None:
+    engine = await world.open()
+    marked = [0, 1, 7, (1 << 63) - 1, 1 << 63, LARGEST]
+    await engine.seen.mark(marked)
+    for _ in range(2):
+        await engine.seen.forget([1, 1 << 63, 99])
+    await engine.seen.forget([])
+    engine = await world.again()
+    assert await engine.seen.seen(marked) == [True, False, True, True, False, True]
+    await engine.seen.mark([1])
+    assert await engine.seen.seen([1]) == [True]
+
+
+@run
+async def test_only_its_owner_gives_a_content_up(world: World) -> None:
+    engine = await world.open()
+    await engine.seen.claim(b"c" * 16, "http://a/")
+    await engine.seen.disown(b"c" * 16, "http://b/")
+    await engine.seen.disown(b"d" * 16, "http://a/")
+    assert await engine.seen.content(b"c" * 16) == "http://a/"
+    for _ in range(2):
+        await engine.seen.disown(b"c" * 16, "http://a/")
+    engine = await world.again()
+    assert await engine.seen.content(b"c" * 16) is None
+    assert await engine.seen.claim(b"c" * 16, "http://b/") == "http://b/"

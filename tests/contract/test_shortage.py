@@ -10,14 +10,17 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 from unittest import mock
 
 import pytest
 
+from gregor.worker.adapters.embedded.store import EmbeddedStore
 from gregor.worker.adapters.resolver import DnsResolver
 from gregor.worker.adapters.transport.curl import CurlTransport
 from gregor.worker.borders.resolver import DnsFailure, Resolution
 from gregor.worker.borders.transport import Failure, Limits, Request, SocketAddress
+from gregor.worker.read.processors import Processors
 from tests.contract.origin_server import Talk
 from tests.contract.test_transports import World, case
 from tests.contract.world import Permitted
@@ -212,19 +215,20 @@ def test_a_resolver_without_ports_says_nothing_of_the_name(number: int, tmp_path
 # ---------------------------------------------------------------- the crawl
 
 
-@pytest.mark.parametrize("where", ["transport", "resolver"])
+@pytest.mark.parametrize("where", ["transport", "resolver", "reading", "keeping"])
 def test_urls_wait_while_something_is_lacking_and_no_host_is_blamed(
-    where: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    where: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     async def play() -> None:
         lacking = Failure("local", "Too many open files")
         async with operated(tmp_path, hosts=0, retries=0) as worker:
             hosts = [f"w{number}.example" for number in range(6)]
+            first = [lacking] if where in ("transport", "resolver") else []
             for host in hosts:
-                worker.transport.script(f"http://{host}/robots.txt", [lacking, Scripted(404)])
-                worker.transport.script(f"http://{host}/", [lacking, lacking, Scripted(body=host.encode())])
-            if where == "resolver":
-                without_names(monkeypatch)
+                worker.transport.script(f"http://{host}/robots.txt", [*first, Scripted(404)])
+                worker.transport.script(f"http://{host}/", [*first, Scripted(body=host.encode())])
+            if where != "transport":
+                LACKING[where](monkeypatch)
             seeds = [f"http://{host}/" for host in hosts]
             await worker.ask("POST", "/api/v1/seeds", json={"seeds": [{"url": seed} for seed in seeds]})
             for seed in seeds:
@@ -237,6 +241,8 @@ def test_urls_wait_while_something_is_lacking_and_no_host_is_blamed(
                 assert record is None or record.failures == 0
             assert not worker.runtime.stats.errors["local"]
             assert worker.runtime.concurrency < 64
+        told = [line for line in caplog.messages if line.startswith("this machine lacks something")]
+        assert len(told) == 1, "a person is told, once"
 
     asyncio.run(asyncio.wait_for(play(), 60))
 
@@ -249,3 +255,30 @@ def without_names(monkeypatch: pytest.MonkeyPatch) -> None:
         return left.pop() if left else await usual(resolver, hostname, port)
 
     monkeypatch.setattr(DnsResolver, "resolve", resolve)
+
+
+def without_modules(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first two documents cannot be read: what reads them opens files when it is first needed."""
+    usual, left = Processors.process, [OSError(errno.EMFILE, "Too many open files")] * 2
+
+    def process(*given: Any) -> Any:
+        if left:
+            raise left.pop()
+        return usual(*given)
+
+    monkeypatch.setattr(Processors, "process", process)
+
+
+def without_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first two pages cannot be kept."""
+    usual, left = EmbeddedStore.put_page, [OSError(errno.EMFILE, "Too many open files")] * 2
+
+    async def put_page(*given: Any) -> None:
+        if left:
+            raise left.pop()
+        await usual(*given)
+
+    monkeypatch.setattr(EmbeddedStore, "put_page", put_page)
+
+
+LACKING = {"resolver": without_names, "reading": without_modules, "keeping": without_files}

@@ -144,6 +144,10 @@ async def test_bodies_are_stored_once_and_whole(world: World) -> None:
         with found:
             assert found.read() == body
     assert await reader.body(sha256(b"none")) is None
+    names = [sha256(body) for body in (small, large, b"none")]
+    together = await reader.small_bodies(names)
+    assert together[names[0]] == small and together.get(names[1], large) == large and names[2] not in together
+    assert await reader.small_bodies([]) == {}
 
 
 @run
@@ -162,6 +166,8 @@ async def test_a_body_that_is_not_what_its_name_says_is_never_given_out(world: W
             assert damage.name == sha256(named)
         else:
             assert found is None or sha256(found.read()) == sha256(named)  # an engine may know bodies by what they are
+    together = await reader.small_bodies([sha256(named) for named in (b"whole", b"", large, cut)])
+    assert all(sha256(body) == name for name, body in together.items())
 
 
 @run
@@ -374,3 +380,40 @@ async def test_a_dead_letter_is_dropped_as_it_was_read(world: World) -> None:
     engine = await world.again()
     reader = await world.reader()
     assert [one async for one in reader.dead_letters()] == [letters[1]]
+
+
+@run
+async def test_what_is_kept_of_a_url_is_dropped_and_nothing_else(world: World) -> None:
+    engine = await world.open()
+    other = "http://example.org/other"
+    for number, key in enumerate((URL, other)):
+        await engine.store.put_page(page(key, sketch=sketch(number)), None, None, NEW)
+        await engine.store.put_page(page(key, visit=3, sketch=sketch(number)), None, None, NEW)
+        await engine.store.put_rows([row(key, visits=3, page=3)], NEW)
+    assert await engine.store.versions(URL) == [1, 3]
+    for _ in range(2):
+        await engine.store.drop(URL, NEW + 1)
+    engine = await world.again()
+    assert await engine.store.versions(URL) == []
+    assert await engine.store.near(sketch(0), 0.9) is None
+    assert await engine.store.near(sketch(1), 0.9) == other
+    assert await engine.store.rows([URL, other]) == [None, row(other, visits=3, page=3)]
+    assert await engine.store.page(URL, 1) is None
+    assert await engine.store.versions(other) == [1, 3]
+    await engine.store.drop("http://none/", NEW)
+    await engine.store.put_page(page(title="anew"), None, None, NEW + 2)
+    await engine.store.put_rows([row(page=1)], NEW + 2)
+    engine = await world.again()
+    assert await engine.store.rows([URL]) == [row(page=1)]
+    assert await engine.store.versions(URL) == [1]
+
+
+@run
+async def test_a_late_drop_of_an_old_epoch_loses(world: World) -> None:
+    engine = await world.open()
+    await engine.store.put_page(page(), None, None, NEW)
+    await engine.store.put_rows([row(page=1)], NEW)
+    await engine.store.drop(URL, OLD)
+    engine = await world.again()
+    assert await engine.store.rows([URL]) == [row(page=1)]
+    assert await engine.store.versions(URL) == [1]

@@ -18,6 +18,9 @@ class Permitted:
         self._leased = leased
         self.told_on: list[int] = []
 
+    def goes_to(self, addresses: tuple[str, ...], delay: float) -> None:
+        """Nobody asks for it."""
+
     def allows(self) -> bool:
         return self._leased
 

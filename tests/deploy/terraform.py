@@ -8,9 +8,10 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from tests.deploy.tools import ROOT, SHARED, missing, must, run
+from tests.deploy.stand_in import GIVEN as STAND_IN
+from tests.deploy.stand_in import extended
+from tests.deploy.tools import ROOT, missing, must, run
 
-TF = SHARED / "tools/terraform-offline/tf"
 PASSWORD = "0123456789abcdefXY"
 SETTINGS = {"delay": 2.5, "scope": "domain", "stop_grace": 20}
 GIVEN: dict[str, Any] = {
@@ -22,10 +23,11 @@ GIVEN: dict[str, Any] = {
 }
 ON_EC2: dict[str, Any] = {"repository_arn": "arn:aws:ecr:us-east-1:123456789012:repository/gregor"}
 WITH_SEARCH: dict[str, Any] = {"opensearch_nodes": 3, "index_workers": 2}
+WITH_DOMAIN: dict[str, Any] = {"opensearch_domain_nodes": 3, "opensearch_password": f"{PASSWORD}!", "index_workers": 2}
 EXAMPLES: dict[str, dict[str, Any]] = {
     "small": GIVEN | ON_EC2,
     "cluster": GIVEN | ON_EC2 | WITH_SEARCH,
-    "kubernetes": GIVEN,
+    "kubernetes": GIVEN | WITH_DOMAIN,
 }
 """The roots, and variables for each."""
 
@@ -49,8 +51,8 @@ class Applied(NamedTuple):
 
 def copied(to: Path) -> Path:
     """A copy of the files, into which init may write. Skips where the stand-in cannot run."""
-    if not TF.exists():
-        pytest.skip(f"{TF} is not there")
+    if not STAND_IN.exists():
+        pytest.skip(f"{STAND_IN} is not there")
     if not (shutil.which("terraform") and shutil.which("go")):
         missing("terraform and go")
     return Path(shutil.copytree(ROOT / "terraform", to, dirs_exist_ok=True))
@@ -68,7 +70,9 @@ def tf(folder: Path, *words: str, variables: Mapping[str, object] | None = None)
     if variables is not None:
         (folder / "given.auto.tfvars.json").write_text(json.dumps(variables))
     # The first init builds the stand-in.
-    return run(TF, f"-chdir={folder}", *words, timeout=400, env={"TF_IN_AUTOMATION": "1", "TF_CLI_ARGS": "-no-color"})
+    return run(
+        extended(), f"-chdir={folder}", *words, timeout=400, env={"TF_IN_AUTOMATION": "1", "TF_CLI_ARGS": "-no-color"}
+    )
 
 
 def initialised(folder: Path) -> Path:

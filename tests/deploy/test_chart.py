@@ -229,6 +229,24 @@ def test_where_pods_may_run_holds_for_every_pod(helm: Path) -> None:
             assert pod["priorityClassName"] == "low"
 
 
+def test_all_is_visited_again_on_a_schedule_where_one_is_set(helm: Path) -> None:
+    assert not of(rendered(helm), "CronJob")
+    words = ("--set", "recrawl.schedule=0 3 * * *,recrawl.time_zone=Europe/Rome,node_selector.pool=crawl")
+    made = rendered(helm, *words)
+    (cron,) = of(made, "CronJob")
+    assert (cron["spec"]["schedule"], cron["spec"]["timeZone"]) == ("0 3 * * *", "Europe/Rome")
+    assert cron["spec"]["concurrencyPolicy"] == "Forbid"
+    pod = cron["spec"]["jobTemplate"]["spec"]["template"]["spec"]
+    (container,) = pod["containers"]
+    assert container["args"] == ["recrawl", "--all"]
+    assert container["securityContext"]["readOnlyRootFilesystem"]
+    assert (pod["nodeSelector"], pod["restartPolicy"]) == ({"pool": "crawl"}, "Never")
+    for wrong in ("soon", "0 3 * *", "@never"):
+        refused = run(helm, "template", "crawl", CHART, "--set", f"recrawl.schedule={wrong}", timeout=30)
+        assert refused.returncode
+        assert "recrawl" in refused.stderr
+
+
 def test_there_is_time_for_the_hand_over(resources: list[Resource]) -> None:
     workers = workers_of(resources)
     pod = workers["spec"]["template"]["spec"]
@@ -438,11 +456,9 @@ def test_kafka_and_cassandra_load_an_agent_that_is_held_against_its_checksum(hel
         (fetching,), server = pod["initContainers"], pod["containers"][0]
         assert fetching["securityContext"]["capabilities"] == {"drop": ["ALL"]}
         assert fetching["securityContext"]["readOnlyRootFilesystem"] is True
-        (script,) = fetching["args"]
-        _, _, checks = script.split("; ")
-        assert re.fullmatch(r'echo "[0-9a-f]{64}  /agent/jmx_prometheus_javaagent.jar" \| sha256sum -c', checks)
-        options = next(one["value"] for one in server["env"] if "javaagent" in one["value"])
-        file = options.rpartition("/")[2]
+        assert next(one["value"] for one in server["env"] if one["name"].endswith("_OPTS") and "@" in one["value"])
+        (options,) = re.findall(r"-javaagent:\S+", fetching["args"][0])
+        file = options.strip('"').rpartition("/")[2]
         assert configs["crawl-gregor-exporters"][file] == (ROOT / "monitoring/exporters" / file).read_text()
         volumes = {volume["name"] for volume in pod["volumes"]} | ({"data"} if storage else set())
         assert {mount["name"] for mount in server["volumeMounts"]} == volumes == {"agent", "exporter", "data"}

@@ -99,7 +99,8 @@ def test_a_releases_life(cluster: Cluster) -> None:
 
 
 def left(cluster: Cluster) -> list[Any]:
-    """What there is of the chart in the namespace."""
+    """What there is of the chart in the namespace, once the server has collected the pods of what was deleted."""
+    cluster.kubectl("-n", "web", "wait", "--for=delete", WAIT, "pods", "-l", OURS)
     found: list[Any] = cluster.get("all,configmaps,serviceaccounts,networkpolicies", "-l", OURS)["items"]
     return found
 

@@ -35,7 +35,8 @@ def test_the_native_core_is_built_with_what_reads_beside_it() -> None:
     """Or it would not be used."""
     pinned = (ROOT / "docker/requirements.txt").read_text()
     for line in (ROOT / "native/sources.txt").read_text().splitlines():
-        assert line.startswith("#") or f"\n{line.split()[0]} " in pinned, line
+        name, _, version = line.partition(" ")[0].partition("==")
+        assert line.startswith("#") or f"\n{name.replace('_', '-')}=={version} " in pinned, line
 
 
 def test_every_dependency_is_pinned() -> None:

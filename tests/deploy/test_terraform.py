@@ -179,6 +179,8 @@ def test_nothing_is_open_to_the_world(root: Applied) -> None:
     connectivity = kafka["broker_node_group_info"][0]["connectivity_info"][0]
     assert connectivity["public_access"][0]["type"] == "DISABLED"
     assert kafka["client_authentication"][0]["unauthenticated"] is False
+    for domain in root.of("aws_opensearch_domain"):
+        assert domain["vpc_options"][0]["subnet_ids"] and domain["advanced_security_options"][0]["enabled"]
     for cluster in root.of("aws_eks_cluster"):
         assert cluster["vpc_config"][0]["endpoint_public_access"] is False
 
@@ -200,6 +202,10 @@ def test_who_has_an_endpoint_is_let_in(root: Applied) -> None:
 def test_all_is_encrypted(root: Applied) -> None:
     (key,) = root.of("aws_kms_key")
     assert key["enable_key_rotation"]
+    for domain in root.of("aws_opensearch_domain"):
+        assert domain["encrypt_at_rest"] == [{"enabled": True, "kms_key_id": key["arn"]}]
+        assert domain["node_to_node_encryption"] == [{"enabled": True}]
+        assert domain["domain_endpoint_options"][0]["enforce_https"]
     for kind, attribute in [
         ("aws_ebs_volume", "kms_key_id"),
         ("aws_cloudwatch_log_group", "kms_key_id"),
@@ -261,9 +267,10 @@ def test_a_machine_waits_for_the_hand_over(root: Applied) -> None:
 
 
 def test_secrets_are_told_to_nobody(root: Applied) -> None:
-    """Redis alone has its password in the state: the provider knows no other way."""
+    """Redis and Amazon OpenSearch alone have their passwords in the state: the provider knows no other way."""
     for one in root.resources:
-        values = {name: value for name, value in one["values"].items() if name != "auth_token"}
+        kept = {"auth_token", "advanced_security_options"}
+        values = {name: value for name, value in one["values"].items() if name not in kept}
         if user_data := values.get("user_data"):
             values["user_data"] = base64.b64decode(user_data).decode()
             assert len(user_data) * 3 // 4 < 16384, "EC2 takes no more"

@@ -57,7 +57,10 @@ def refusal(examples: Callable[[str], Path], tmp_path_factory: pytest.TempPathFa
                 "repository_arn": "gregor",
             },
         ),
-        ("kubernetes", WRONG | OF_CLUSTERS | {"namespace": "Web", "workers": 0, "api_cidrs": ["0.0.0.0/0"]}),
+        (
+            "kubernetes",
+            WRONG | OF_CLUSTERS | {"namespace": "Web", "workers": 0, "index_workers": 1.5, "api_cidrs": ["0.0.0.0/0"]},
+        ),
     ],
 )
 def test_every_wrong_value_is_refused_by_name(refusal: Refusal, root: str, wrong: dict[str, object]) -> None:

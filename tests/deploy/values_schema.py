@@ -11,7 +11,7 @@ from tests.deploy.tools import ROOT
 
 PATH: Final = ROOT / "helm/gregor/values.schema.json"
 SETTINGS_PATH: Final = ROOT / "terraform/modules/crawl/settings.json"
-CHARTS_OWN: Final = frozenset({"engine", "listen", "data", "log_file", "anonymous_read"})
+CHARTS_OWN: Final = frozenset({"engine", "listen", "data", "log_file", "anonymous_read", "processes"})
 """Settings that the chart itself makes, or that make no sense in a pod."""
 MODULES_OWN: Final = frozenset(
     {"crawl", "linger", "partitions", "user_agent", "hosts", "headers", "zookeeper", "zookeeper_username"}
@@ -34,6 +34,7 @@ def _map(values: _Schema, names: str = "") -> _Schema:
     return {"type": "object", "additionalProperties": values, "propertyNames": {"pattern": names}}
 
 
+_CRON: Final = r"^$|^@(yearly|annually|monthly|weekly|daily|midnight|hourly)$|^[^\s@]+( [^\s@]+){4}$"
 _TEXT: Final[_Schema] = {"type": "string"}
 _NAME: Final[_Schema] = {"type": "string", "pattern": "^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$"}
 _TEXTS: Final[_Schema] = _map(_TEXT)
@@ -84,6 +85,15 @@ def schema() -> _Schema:
         "workers": _object({"replicas": _whole(0), "resources": requested, "annotations": _TEXTS, **place}),
         "console": _object({"enabled": {"type": "boolean"}, "resources": requested, **place}),
         "index": _object({"replicas": _whole(0), "resources": requested, **place}),
+        "recrawl": _object(
+            {
+                "schedule": {"type": "string", "pattern": _CRON},
+                "time_zone": {"type": "string", "pattern": "^([A-Za-z_+-]+[0-9]*(/[A-Za-z0-9_+-]+)*)?$"},
+                "which": {"type": "array", "items": _TEXT, "minItems": 1},
+                "resources": requested,
+                **place,
+            }
+        ),
         "servers": _object(
             {
                 "enabled": {"type": "boolean"},

@@ -17,6 +17,7 @@ from gregor.worker.api.archive import StoredCrawl
 from gregor.worker.api.serving import serving
 from gregor.worker.api.worker_backend import WorkerBackend
 from gregor.worker.borders.services import Services
+from gregor.worker.compose.extraction import extraction_of
 from gregor.worker.compose.process import SystemClock
 from gregor.worker.config.settings import Config
 from gregor.worker.fetch.host_table import HostTable
@@ -104,6 +105,7 @@ async def operated(folder: Path, hosts: int = 2, **changes: Any) -> AsyncIterato
         scope=Scope(ScopeRules("any")),
         random=random.Random(1),
         name="worker-1",
+        extraction=extraction_of(config),
     )
 
     def measure(hosts: list[str]) -> None:

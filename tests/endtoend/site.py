@@ -17,6 +17,7 @@ import msgspec
 import pytest
 
 from gregor.worker.commands import cli
+from tests.serving import running
 
 
 class Site(http.server.BaseHTTPRequestHandler):
@@ -50,15 +51,11 @@ def site(tmp_path: Path) -> Iterator[list[str]]:
     """Flags with which www.test is a site of ten pages."""
     Site.let.clear()
     Site.asked.clear()
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Site) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Site) as server, running(server):
         (tmp_path / "hosts").write_text(f"www.test 127.0.0.1:{server.server_port}\n")
         flags = ["--data", str(tmp_path / "data"), "--host-table", str(tmp_path / "hosts"), "--delay", "0"]
         yield [*flags, "--set", "delay_factor=0"]
         Site.let.set()
-        server.shutdown()
-        thread.join()
 
 
 class Here:
@@ -143,16 +140,12 @@ def web(tmp_path: Path) -> Iterator[Web]:
         def log_message(self, *_: object) -> None:
             return
 
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server, running(server):
         (tmp_path / "hosts").write_text(f"* 127.0.0.1:{server.server_port}\n")
         fast = ("delay_factor=0", "first_contact_delay=0", "retry_pause=0.1", "retries=1", "failure_ttl=0.2")
         found.flags = ["--data", str(tmp_path / "data"), "--host-table", str(tmp_path / "hosts")]
         found.flags += [word for setting in (*fast, "delay=0") for word in ("--set", setting)]
         yield found
-        server.shutdown()
-        thread.join()
 
 
 @pytest.fixture
@@ -166,9 +159,5 @@ def names() -> Iterator[str]:
             answer.set_rcode(dns.rcode.NXDOMAIN)
             socket.sendto(answer.to_wire(), self.client_address)
 
-    with socketserver.ThreadingUDPServer(("127.0.0.1", 0), Handler) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
+    with socketserver.ThreadingUDPServer(("127.0.0.1", 0), Handler) as server, running(server):
         yield f"127.0.0.1:{server.server_address[1]}"
-        server.shutdown()
-        thread.join()

@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tests.serving import running
+
 FAST = tuple(f"h{number}.test" for number in range(5))
 SLOW = "slow.test"
 DELAY = 0.1
@@ -108,10 +110,6 @@ def serving() -> Iterator[SmallWeb]:
         def handle_error(self, *_: object) -> None:
             return  # a connection that was cut by a kill
 
-    with Server(("127.0.0.1", 0), Handler) as server:
+    with Server(("127.0.0.1", 0), Handler) as server, running(server):
         web = SmallWeb(server.server_port)
-        thread = threading.Thread(target=server.serve_forever, args=(0.05,))
-        thread.start()
         yield web
-        server.shutdown()
-        thread.join()

@@ -87,6 +87,10 @@ class Output:
         assert captured.out == b""
         return captured.err.decode()
 
+    def errors(self) -> str:
+        """What was said on standard error since somebody asked."""
+        return self._captured.readouterr().err.decode()
+
     def text(self, *words: str, code: int = 0) -> str:
         return self.bytes(*words, code=code).decode()
 

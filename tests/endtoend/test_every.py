@@ -126,7 +126,7 @@ def test_what_is_new_changed_or_gone(web: Web, here: Here, tmp_path: Path) -> No
     ("words", "part"),
     [
         (["crawl", "--every", "soon", "http://a.test/"], "--every wants an interval such as 6h"),
-        (["crawl", "--every", "1d", "--max-pages", "9", "http://a.test/"], "goes without max_pages"),
+        (["crawl", "--every", "1d", "--set", "max_bytes=9", "http://a.test/"], "goes without max_bytes"),
         (["changes"], "say since when"),
         (["changes", "--since", "1d", "--cursor", "x"], "say since when"),
         (["changes", "--since", "soon"], "--since wants an age"),

@@ -22,6 +22,13 @@ def test_every_form_has_every_page(output: Output, tmp_path: Path) -> None:
     assert output.bytes("export", "parquet")[:4] == b"PAR1"
     output.bytes("export", "parquet", "-o", str(tmp_path / "folder"), "--by", "host")
     assert {folder.name for folder in (tmp_path / "folder").iterdir()} == {"host=a.test", "host=b.test"}
+    for what in ("pages", "links"):
+        output.bytes("export", "jsonl", what, "-o", str(tmp_path / what), "--by", "host")
+        (written,) = (tmp_path / what).glob("*host=a.test/*")
+        whole = output.bytes("export", "jsonl", what, "--host", "a.test")
+        assert written.suffix == ".jsonl"
+        if what == "pages":  # lines as they are; of a table the folder says the host
+            assert written.read_bytes() == whole
     for what, rows in (("pages", 3), ("links", 3), ("hosts", 3)):
         output.bytes("export", "sqlite", what, "-o", str(tmp_path / "x.db"))
         with sqlite3.connect(tmp_path / "x.db") as database:
@@ -47,7 +54,9 @@ def test_a_cursor_says_since_when(output: Output, tmp_path: Path) -> None:
         (["warc", "links"], "a WARC has pages alone"),
         (["sqlite"], "wants the name of the database"),
         (["csv", "--by", "date"], "wants the name of a folder"),
-        (["jsonl", "--by", "date", "-o", "x"], "--by is for csv and parquet"),
+        (["sqlite", "--by", "date", "-o", "x"], "--by is for csv, jsonl and parquet"),
+        (["warc", "--by", "host", "-o", "x"], "--by is for csv, jsonl and parquet"),
+        (["jsonl", "--by", "date"], "wants the name of a folder"),
         (["csv", "hosts", "--since", "1d"], "hosts are summed over all"),
         (["sqlite", "links", "-o", "x.db", "--cursor", "c"], "written anew each time"),
         (["csv", "--since", "1d", "--cursor", "c"], "give one of them"),

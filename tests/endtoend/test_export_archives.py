@@ -1,5 +1,6 @@
 """`gregor export warc` in files of bounded size with an index, and as WACZ, read as others read them."""
 
+import errno
 import hashlib
 import io
 import json
@@ -12,6 +13,7 @@ import pytest
 from warcio.archiveiterator import ArchiveIterator
 from warcio.checker import Checker
 
+from gregor.worker.archives.segments import Segments
 from gregor.worker.archives.surt import surt
 from gregor.worker.commands import cli
 from tests.endtoend.stored import store
@@ -81,6 +83,25 @@ class Checked:
 def test_a_record_larger_than_the_size_is_whole_in_a_file_of_its_own(output: Output, tmp_path: Path) -> None:
     output.bytes("export", "warc", "-o", "site.warc.gz", "--size", "100")
     assert len(list(tmp_path.glob("site-*.warc.gz"))) == len(BODIES)
+
+
+def full(*arguments: object) -> None:
+    raise OSError(errno.ENOSPC, "No space left on device")
+
+
+def test_files_of_an_earlier_export_of_the_name_go_once_the_new_ones_are_whole(
+    output: Output, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    output.bytes("export", "warc", "-o", "site.warc.gz", "--size", "100")
+    (tmp_path / "site-00099.warc.gz").write_text("of somebody else")
+    (tmp_path / "site-one.warc.gz").write_text("of somebody else")
+    with monkeypatch.context() as patched:
+        patched.setattr(Segments, "write", full)
+        assert "No space left" in output.refused("export", "warc", "-o", "site.warc.gz", "--size", "1GB")
+    assert len(list(tmp_path.glob("site-0000?.warc.gz"))) == len(BODIES)
+    output.bytes("export", "warc", "-o", "site.warc.gz", "--size", "1GB")
+    names = sorted(file.name for file in tmp_path.glob("site*"))
+    assert names == ["site-00001.warc.gz", "site-00099.warc.gz", "site-one.warc.gz"]
 
 
 @pytest.mark.parametrize(

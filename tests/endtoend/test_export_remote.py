@@ -78,6 +78,26 @@ def test_every_form_goes_to_an_object(words: list[str], name: str, start: bytes,
 def test_several_files_and_their_index_go_there(output: Output, s3: Any) -> None:
     output.bytes("export", "warc", "-o", "s3://books/site.warc.gz", "--size", "100", "--cdxj")
     assert {"books/site-00001.warc.gz", "books/site-00002.warc.gz", "books/site.cdxj"} <= set(s3.ls("books"))
+    output.bytes("export", "warc", "-o", "s3://books/site.warc.gz", "--size", "1GB")
+    assert set(s3.glob("books/site-*")) == {"books/site-00001.warc.gz"}
+
+
+@pytest.mark.parametrize(
+    ("words", "name", "there"),
+    [
+        (["jsonl"], "pages.jsonl", "pages.jsonl"),
+        (["warc"], "site.wacz", "site.wacz"),
+        (["warc", "--size", "1GB"], "site.warc.gz", "site-00001.warc.gz"),
+    ],
+)
+def test_what_is_new_takes_nowhere_the_place_of_what_was_before(
+    words: list[str], name: str, there: str, output: Output, s3: Any, tmp_path: Path
+) -> None:
+    for place in ("s3://books", str(tmp_path)):
+        line = ["export", *words, "--cursor", str(tmp_path / f"{place[:2]}.cursor".replace("/", "_"))]
+        output.bytes(*line, "-o", f"{place}/{name}")
+        assert f"{place}/{there} has what was exported before" in output.refused(*line, "-o", f"{place}/{name}")
+        output.bytes(*line, "-o", f"{place}/new-{name}")
 
 
 @pytest.mark.parametrize("by", ["host", "date"])
@@ -124,6 +144,7 @@ def test_credentials_that_are_missing_or_wrong_are_one_line(
     ("words", "part"),
     [
         (["csv", "-o", "nosuch://x/y.csv"], "cannot write nosuch://x/y.csv"),
+        (["csv", "-o", "http://127.0.0.1/y.csv"], "http is only read"),
         (["sqlite", "-o", "s3://books/x.db"], "writes a database here"),
         (["csv", "-o", "s3://books/x.xlsx"], "spreadsheets are not written"),
         (["csv", "-o", "s3://"], "names no file"),

@@ -154,12 +154,21 @@ def test_a_process_that_dies_is_no_end(
 
 
 def test_a_page_at_a_prompt(monkeypatch: pytest.MonkeyPatch, capsysbinary: pytest.CaptureFixture[bytes]) -> None:
-    asked = ["css('h1')", "xpath('//time/@datetime')", "items()[0]['posted']", "css('li[')", "page.status", "links"]
+    asked = [
+        "css('h1')",
+        "xpath('//time/@datetime')",
+        "items()[0]['posted']",
+        "css('li[')",
+        "page.status",
+        "page.url",
+        "links",
+    ]
     monkeypatch.setattr("sys.stdin", io.StringIO("\n".join(asked) + "\n"))
     assert cli.main(["shell", "http://a.test/3", "--rules", "rules.toml"]) == 0
     captured = capsysbinary.readouterr()
     said = captured.out.decode()
     assert "['=Job 3']" in said and "['2026-11-03']" in said and "'2026-11-03'" in said and "200" in said
+    assert "'http://a.test/3'" in said
     assert "gregor: 'li[' is no CSS selector" in captured.err.decode() and "Traceback" not in captured.err.decode()
 
 
@@ -167,6 +176,7 @@ def test_a_page_at_a_prompt(monkeypatch: pytest.MonkeyPatch, capsysbinary: pytes
 def test_a_name_that_promises_another_form_is_refused(name: str, capsysbinary: pytest.CaptureFixture[bytes]) -> None:
     _, said = extracted(capsysbinary, "--rules", "rules.toml", "-o", name, code=2)
     assert "items are written as jsonl or csv" in said and not Path(name).exists()
+    assert ("`gregor export parquet items`" in said) is (name != "x.XML")
 
 
 def test_the_examples_of_the_docs(capsysbinary: pytest.CaptureFixture[bytes]) -> None:

@@ -1,19 +1,36 @@
 """`gregor import warc`: recorded pages as if fetched, without network, again and again."""
 
+import asyncio
+import gzip
 import json
+import os
+import signal
 import socket
+import sys
 import zipfile
+from collections import Counter
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, NoReturn
 
 import pytest
 
+from gregor.worker.adapters.embedded import open_reader
+from gregor.worker.adapters.embedded.seen import EmbeddedSeen
+from gregor.worker.adapters.embedded.settler import EmbeddedSettler
+from gregor.worker.adapters.embedded.store import EmbeddedStore
+from gregor.worker.archives import owners
+from gregor.worker.archives import packed as packed_files
 from gregor.worker.archives.owners import OwnedPartition
 from gregor.worker.archives.take_in import TakesIn
 from gregor.worker.borders.effects import LeaseLost
 from gregor.worker.borders.errors import DiskFull
 from gregor.worker.commands import cli
+from gregor.worker.compose import importing
+from gregor.worker.frontier.counts import total
 from gregor.worker.orders.in_force import OrdersInForce
+from gregor.worker.settle.settling import InSteps
 from tests.endtoend.stored import store
 from tests.endtoend.test_commands import Output, bare
 from tests.unit.archives.made import answer, gzipped, record
@@ -163,6 +180,112 @@ def test_a_partition_that_is_lost_meanwhile_is_taken_anew(
     for there in (made, whole):  # which of two pages with one content came first may differ
         there["http://a.test/copy"] = {**there["http://a.test/copy"], "state": "", "duplicate_of": ""}
     assert lost and made == whole
+    assert counted(tmp_path / "data") == counted(tmp_path / "whole")
+
+
+def counted(data: Path) -> dict[str, int]:
+    """What the records of the partitions count; which of two pages with one content came first may differ."""
+
+    async def records() -> list[dict[str, int]]:
+        reader = await open_reader(data)
+        try:
+            return [record.counts async for record in reader.partitions()]
+        finally:
+            await reader.close()
+
+    counts = Counter(total(asyncio.run(records())))
+    counts["state fetched"] += counts.pop("state duplicate", 0)
+    return counts
+
+
+STEPS = [(EmbeddedSeen, "mark"), (EmbeddedStore, "put_rows"), (EmbeddedStore, "put_page")]
+
+
+@pytest.mark.parametrize("write", [(EmbeddedSettler, "settle"), *STEPS])
+def test_what_is_written_as_its_lease_ends_is_counted_once(
+    write: tuple[type, str], output: Output, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The write is made, and nobody hears of it in time."""
+    words = [str(archive(tmp_path / "x.warc.gz"))]
+    whole = imported(output, *words, "--data", "whole")
+    made, ended = getattr(*write), list[object]()
+
+    async def unheard(itself: Any, *arguments: Any) -> object:
+        result = await made(itself, *arguments)
+        if len(ended) < 3:
+            ended.append(arguments)
+            raise LeaseLost
+        return result
+
+    monkeypatch.setattr(*write, unheard)
+    if write in STEPS:  # as on servers
+        monkeypatch.setattr(
+            owners, "settling_of", lambda all_, effects: InSteps(all_.log, all_.seen, all_.store, effects)
+        )
+    assert imported(output, *words) == whole
+    assert len(ended) == 3
+    assert counted(tmp_path / "data") == counted(tmp_path / "whole")
+
+
+def _but_whose(lines: bytes) -> list[dict[str, Any]]:
+    """Records without what says which was there first of pages that are nearly equal: that is chance."""
+    records = map(json.loads, lines.splitlines())
+    return [{name: value for name, value in record.items() if name != "near_duplicate_of"} for record in records]
+
+
+def test_several_processes_read_what_one_would(output: Output, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also of a body that was compressed, and with rules; and one that dies ends it with a line."""
+    archive(tmp_path / "x.warc.gz")
+    packed_page = answer(gzip.compress(HTML * 50), "Content-Type: text/html", "Content-Encoding: gzip")
+    large = answer(b"<title>L</title>" + b"<p>word" * 200_000)
+    more = [record(url="http://d.test/", block=packed_page), record(url="http://d.test/large", block=large)]
+    (tmp_path / "y.warc.gz").write_bytes(gzipped(more))
+    (tmp_path / "rules.toml").write_text('[[item]]\nname = "page"\n[item.fields]\ntitle = "title"\n')
+    words, rules = ["x.warc.gz", "y.warc.gz"], ["--set", "rules=rules.toml"]
+    alone = imported(output, *words, *rules, "--data", "alone", "--processes", "1")
+    assert imported(output, *words, *rules, "--processes", "2") == alone
+    for form in (["jsonl", "pages", "--bodies"], ["jsonl", "items"]):
+        made, whole = (_but_whose(output.bytes("export", *form, "--data", data)) for data in ("data", "alone"))
+        assert made == whole and len(made) > 1
+    whole_pages = _but_whose(output.bytes("export", "jsonl", "pages", "--bodies", "--data", "alone"))
+    started = asyncio.create_subprocess_exec
+
+    async def dies(*line: Any, **settings: Any) -> Any:
+        return await started(sys.executable, "-c", "", **settings)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(asyncio, "create_subprocess_exec", dies)
+        assert cli.main(["import", "warc", *words, "--data", "other", "--processes", "2"]) == 1
+    ending = "nothing is lost: remove the cause, then run the same command again\n"
+    assert output.errors().endswith(f"a process that read records has ended before its time; {ending}")
+    imported(output, *words, *rules, "--data", "other", "--processes", "2")
+    assert _but_whose(output.bytes("export", "jsonl", "pages", "--bodies", "--data", "other")) == whole_pages
+
+
+def test_a_signal_before_anything_was_taken_in_is_told(
+    output: Output, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object) -> NoReturn:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(packed_files, "opened", interrupted)
+    assert cli.main(["import", "warc", str(archive(tmp_path / "x.warc.gz"))]) == 3
+    assert output.errors() == "gregor: stopped before anything was taken in: the same command begins anew\n"
+
+
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_while_partitions_are_waited_for_is_heard(
+    sent: signal.Signals, output: Output, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    @asynccontextmanager
+    async def waits(*_: object, **__: object) -> AsyncIterator[None]:
+        asyncio.get_running_loop().call_later(0.01, os.kill, os.getpid(), sent)
+        await asyncio.Event().wait()
+        yield
+
+    monkeypatch.setattr(importing, "taking_in", waits)
+    assert cli.main(["import", "warc", str(archive(tmp_path / "x.warc.gz"))]) == 3
+    assert output.errors() == "gregor: stopped: the same command goes on from there\n"
 
 
 def test_opt_outs_and_on_demand_the_scope_hold(output: Output, tmp_path: Path) -> None:

@@ -105,9 +105,9 @@ def test_items_of_stored_pages_are_made_anew_and_put_into_the_store(web: Web, he
     assert not web.paths(), "nothing is fetched"
 
 
-def documented(folder: Path) -> None:
-    """The plug-ins of the docs, each in the file that its first line names."""
-    page = (Path(__file__).parents[2] / "docs" / "plugins.md").read_text()
+def documented(folder: Path, page_name: str = "plugins.md") -> None:
+    """The plug-ins of a page of the docs, each in the file that its first line names."""
+    page = (Path(__file__).parents[2] / "docs" / page_name).read_text()
     for name, code in re.findall(r"```python\n# (\w+\.py)\n(.*?)```", page, re.DOTALL):
         (folder / name).write_text(code)
 
@@ -191,6 +191,29 @@ def test_a_site_that_changes_its_layout_is_told_of(web: Web, here: Here, flags: 
     assert "`gregor extract --store`" in finding.text
 
 
+def test_a_policy_of_the_docs_orders_what_is_fetched_and_costs_its_word_alone(
+    web: Web, here: Here, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(web.folder)
+    documented(web.folder, "ordering.md")
+    web.page("a.test/", "<a href=/a>old</a><a href=/b>of 2025</a><a href=/c>of 2026</a>")
+    for name in "abc":
+        web.page(f"a.test/{name}", f"page {name}")
+    flags = [*web.flags, "--plugin", "order.py:Recent", "--set", "ordering=recent"]
+    assert here.report("http://a.test/", *flags)["pages"] == 4
+    assert web.paths()[:2] == ["a.test/", "a.test/c"]
+    assert "worth 3.01 by what links to it bring, as recent reckons" in here.said(
+        "explain", "http://a.test/c", *web.flags[:2]
+    )
+    code = (web.folder / "order.py").read_text().replace("return 2.0 * (", 'return float("nan") * (')
+    (web.folder / "order.py").write_text(code)
+    web.page("b.test/", "<a href=/d>d</a>")
+    web.page("b.test/d", "d")
+    report = here.report("http://b.test/", *flags)
+    assert report["pages"] == 2
+    assert "ordering recent: it gave no finite number" in str(report["items_lost"])
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -199,6 +222,8 @@ def test_a_site_that_changes_its_layout_is_told_of(web: Web, here: Here, flags: 
         (["--rules", "twice.toml"], "twice.toml, line 6: there is a rule 'x' already"),
         (["--plugin", "none.py:X"], "there is no file none.py"),
         (["--plugin", "broken.py:X"], "broken.py:X, line 1 cannot be loaded: ZeroDivisionError"),
+        (["--set", "ordering=rank"], "ordering 'rank' is no policy; there are depth, opic"),
+        (["--plugin", "taxed.py:T", "--set", "ordering=T"], "plug-in T: tax wants a number from 0 to less than 1"),
     ],
 )
 def test_what_cannot_be_used_is_one_line_before_anything_is_fetched(
@@ -209,5 +234,6 @@ def test_what_cannot_be_used_is_one_line_before_anything_is_fetched(
     rule = '[[item]]\nname = "x"\nfields = {a = "h1"}\n'
     Path("twice.toml").write_text(f"{rule}\n{rule}")
     Path("broken.py").write_text("x = 1 / 0\n")
+    Path("taxed.py").write_text("class T:\n    tax = 2\n    def worth(self, link, page): return 1.0\n")
     assert said in here.said("crawl", "http://a.test/", *web.flags, *words, code=2)
     assert not web.paths() and not (web.folder / "data").exists()

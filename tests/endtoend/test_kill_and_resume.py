@@ -90,13 +90,14 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     return result(folder)
 
 
+@pytest.mark.parametrize("processes", [1, 2])
 def test_killed_at_random_moments_it_finishes_as_if_it_had_not_been(
-    undisturbed: dict[str, Any], tmp_path: Path
+    undisturbed: dict[str, Any], tmp_path: Path, processes: int
 ) -> None:
     chance = random.Random(1)
     runs: list[list[Asked]] = []
     with small_web.serving() as web:
-        line = web.command_line(tmp_path)
+        line = [*web.command_line(tmp_path), "--processes", str(processes)]
         for number in range(KILLS):
             begun = len(web.log)
             with gregor(*line) as process:
@@ -117,9 +118,10 @@ def test_killed_at_random_moments_it_finishes_as_if_it_had_not_been(
     assert result(tmp_path) == undisturbed
 
 
-def test_stopped_by_signals_it_repeats_nothing(undisturbed: dict[str, Any], tmp_path: Path) -> None:
+@pytest.mark.parametrize("processes", [1, 3])
+def test_stopped_by_signals_it_repeats_nothing(undisturbed: dict[str, Any], tmp_path: Path, processes: int) -> None:
     with small_web.serving() as web:
-        line = web.command_line(tmp_path)
+        line = [*web.command_line(tmp_path), "--processes", str(processes)]
         for number in (signal.SIGINT, signal.SIGTERM):
             with gregor(*line, "--json") as process:
                 assert web.wait_for(len(web.log) + 15, PATIENCE)

@@ -1,6 +1,7 @@
 """`gregor.open` and `gregor.Crawl`: every example of docs/library.md, and what it gives."""
 
 import asyncio
+import pickle
 import re
 import sqlite3
 import subprocess
@@ -97,6 +98,7 @@ def test_a_crawl_that_is_left_goes_on(settled: None, folder: Path, tmp_path: Pat
     with gregor.open(tmp_path / "data") as archive:
         stored = {page.url for page in archive.pages()}
         items = list(archive.items())
+        assert all(page.items == pickle.loads(pickle.dumps(page.items)) for page in archive.pages())
         assert [item["title"] for page in archive.pages() for item in page.items()] == [item["title"] for item in items]
         assert archive.arrow("items").num_rows == len(items) > 5
     assert {item["_url"] for item in items} <= stored and {item["_change"] for item in items} == {"new"}
@@ -150,6 +152,13 @@ def test_what_is_chosen() -> None:
 def test_a_table_as_a_frame() -> None:
     with gregor.open("data") as crawl:
         assert set(crawl.dataframe("links")["target"]) == {"http://a.test/b"}
+
+
+def test_of_a_frame_the_extra_that_has_all_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in ("pandas", "pyarrow"):
+        monkeypatch.setitem(sys.modules, module, None)
+    with gregor.open("data") as crawl, pytest.raises(gregor.BadInput, match=r"gregor-crawler\[dataframe\]"):
+        crawl.dataframe("links")
 
 
 @pytest.mark.parametrize(

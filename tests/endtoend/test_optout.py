@@ -1,17 +1,21 @@
 """`gregor optout`: nothing more is asked of a host, nothing of it is kept, and nothing of others is lost."""
 
 import asyncio
+import re
 import sqlite3
+import sys
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
 
+from gregor.schemas.messages import PartitionRecord, decode
 from gregor.worker.adapters.embedded import open_engine, open_reader, standing_orders
 from gregor.worker.commands import cli
 from gregor.worker.compose.process import SystemClock
 from gregor.worker.config.settings import Config
+from gregor.worker.frontier.counts import STATE, of_kind, total
 from gregor.worker.links.configured import canonical_rules
 from gregor.worker.operate.erase import Erased, until_nothing_is_left
 from gregor.worker.settle.rows import OPTED_OUT
@@ -65,8 +69,19 @@ def counted(data: Path) -> tuple[dict[str, int], dict[str, int]]:
     states = "SELECT state, count(*) FROM rows GROUP BY state"
     kept |= dict(connection.execute("SELECT state, urls FROM states WHERE urls > 0"))
     anew |= dict(connection.execute(states))
+    records = [decode(data, PartitionRecord).counts for (data,) in connection.execute("SELECT data FROM partitions")]
     connection.close()
+    owners = total(records)  # what is told while the crawl runs
+    assert {name: owners[name] for name in ("pages", "pages_200", "bytes")} == {
+        name: kept[name] for name in ("pages", "pages_200", "bytes")
+    }
+    assert {name: count for name, count in of_kind(owners, STATE).items() if count} == dict(states_of(anew))
     return kept, anew
+
+
+def states_of(counts: dict[str, int]) -> dict[str, int]:
+    """Those of URLs by their states."""
+    return {name: count for name, count in counts.items() if name not in ("pages", "pages_200", "bytes")}
 
 
 def rows_naming(data: Path, host: str) -> dict[str, int]:
@@ -84,14 +99,16 @@ def rows_naming(data: Path, host: str) -> dict[str, int]:
 
 
 def test_nothing_of_the_host_is_kept_and_nothing_of_others_lost(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with small_web.serving() as web:
         data = crawled(web, tmp_path)
         before, pages_before = urls(data, capsys), exported(data, capsys)
         assert rows_naming(data, GONE)["pages"] > PAGES
         gregor(data, "optout", f"http://{GONE}/", "--why", "asked by mail", "--wait", "0", "--json")
-        erased = told(capsys)
+        output = capsys.readouterr()
+        assert "\r" not in output.err
+        erased = msgspec.json.decode(output.out)
         assert erased["pages"] == sum(f"//{GONE}/" in url for url in pages_before)
         assert PAGES <= erased["bodies"] <= erased["pages"]
         assert erased["robots"] == 1
@@ -110,8 +127,12 @@ def test_nothing_of_the_host_is_kept_and_nothing_of_others_lost(
         kept, anew = counted(data)
         assert kept == anew
 
-        gregor(data, "optout", GONE, "--why", "asked again", "--wait", "0", "--json")
-        assert not any(told(capsys).values())
+        with monkeypatch.context() as terminal:
+            terminal.setattr(sys.stderr, "isatty", lambda: True)
+            gregor(data, "optout", GONE, "--why", "asked again", "--wait", "0")
+        output = capsys.readouterr()
+        assert re.search(r"looking at pages: [1-9]\d*\r", output.err) and output.err.endswith("\r\x1b[K")
+        assert output.out == f"deleted of {GONE}: 0 pages, 0 bodies, 0 urls, 0 robots, 0 dead letters\n"
 
         asked = len(web.log)
         crawled(web, tmp_path, f"http://{GONE}/", f"http://{GONE}/new", f"http://{STAYS}/new")

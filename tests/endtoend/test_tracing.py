@@ -5,7 +5,6 @@ import http.server
 import re
 import socket
 import sys
-import threading
 from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,6 +18,7 @@ from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans, Span
 
 from gregor.worker.commands import cli
 from tests.endtoend import small_web
+from tests.serving import running
 
 PAGE = (Path(__file__).parents[2] / "docs" / "logging.md").read_text()
 TRACES = PAGE[PAGE.index("## Traces") :]
@@ -42,12 +42,8 @@ def collecting() -> Iterator[tuple[str, list[ResourceSpans]]]:
         def log_message(self, *_: object) -> None:
             return
 
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        thread = threading.Thread(target=server.serve_forever, args=(0.05,))
-        thread.start()
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server, running(server):
         yield f"http://127.0.0.1:{server.server_port}/v1/traces", got
-        server.shutdown()
-        thread.join()
 
 
 def crawl(folder: Path, endpoint: str) -> list[dict[str, Any]]:

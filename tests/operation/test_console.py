@@ -81,13 +81,18 @@ async def test_what_was_refused_is_done_once_a_token_is_given_and_only_once(work
 @begins_at("overview", delay=0.3)
 async def test_the_overview_tells_how_fast_it_goes_and_why(worker: Operated, page: Any) -> None:
     await expect(page.locator("#limiting")).to_contain_text("What helps")
-    await expect(page.locator("#charts figure")).to_have_count(6)
-    await expect(page.locator("#charts polyline")).to_have_count(6)
+    await expect(page.locator("#charts figure")).to_have_count(7)
+    await expect(page.locator("#charts polyline")).to_have_count(7)
     await expect(page.get_by_role("img", name="pages a second: now")).to_be_visible()
     for name in ("URLs waiting", "memory used", "time to the end", "disk free"):
         await expect(page.locator("#charts, #tiles").get_by_text(name, exact=True)).to_have_count(1)
     labels = await page.locator(":is(#charts, #tiles) .quiet").all_text_contents()
     assert len(labels) == len(set(labels)), "a figure is shown twice"
+    assert not [(short, long) for short in labels for long in labels if short != long and long.startswith(f"{short},")]
+    rights = await page.locator("#charts figure").evaluate_all(
+        "all => all.map(one => one.getBoundingClientRect().right)"
+    )
+    assert abs(rights[-1] - max(rights)) < 2, "a row of charts is not full"
     await expect(page.locator("#recent tbody")).to_contain_text("http://h0.example/")  # the first may have gone by
     newest = page.locator("#recent tbody tr").first
     before = await newest.text_content()

@@ -69,8 +69,8 @@ def filled_in(query: Query) -> str:
 
 
 def elsewhere(query: Query) -> bool:
-    """Whether its series come from an index, or are there only once rules have found something."""
-    return re.search(r"gregor_(index|items?)_", query.expr) is not None
+    """Whether its series come from an index, or are there only once rules or a model have something to find."""
+    return re.search(r"gregor_(index|items?|pages_classified|topic_pages)_", query.expr) is not None
 
 
 def test_queries_of_other_series_ask_for_labels_that_these_have() -> None:
@@ -78,7 +78,7 @@ def test_queries_of_other_series_ask_for_labels_that_these_have() -> None:
     queries = [query for query in QUERIES if elsewhere(query)]
     assert queries
     for query in queries:
-        (name,) = re.findall(r"gregor_\w+?(?=_bucket\b|\b)", query.expr)
+        (name,) = set(re.findall(r"gregor_\w+?(?=_bucket\b|\b)", query.expr))
         assert {*re.findall(r"{{(\w+)}}", query.legend)} <= {*metrics[name].labels, "instance"}, query
 
 
@@ -86,7 +86,7 @@ def test_queries_of_other_series_ask_for_labels_that_these_have() -> None:
 def test_every_query_has_data_under_its_labels(tmp_path: Path) -> None:
     async def case() -> None:
         async with (
-            operated(tmp_path / "data", hosts=10, delay=0.5) as worker,
+            operated(tmp_path / "data", hosts=10, delay=0.5, ordering="opic") as worker,
             prometheus(tmp_path, worker.url[7:-1]) as server,
         ):
             async with asyncio.timeout(60):

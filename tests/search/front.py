@@ -59,9 +59,11 @@ class Front:
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         host, _, port = self._node.rpartition(":")
+        opened = [writer]
         self._open.add(writer)
         try:
             behind, to = await asyncio.open_connection(host, int(port))
+            opened.append(to)
             self._open.add(to)
             back = asyncio.create_task(_copy(behind, writer))
             while head := await reader.readuntil(b"\r\n\r\n"):
@@ -78,7 +80,7 @@ class Front:
         except (OSError, asyncio.IncompleteReadError):
             pass
         finally:
-            for stream in (writer, to):
+            for stream in opened:
                 stream.close()
                 self._open.discard(stream)
 

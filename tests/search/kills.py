@@ -17,7 +17,7 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -77,10 +77,19 @@ def run(crawl: Crawl, service: Service, kills: int, what: str, chance: random.Ra
             _tell(round_number)
         outcome = _settled(crawl.config, wanted, kills)
         if not outcome.is_right:
-            print(crawl.file.with_name("index.log").read_text()[-4000:], file=sys.stderr)
+            _show(crawl, workers)
         return outcome
+    except AssertionError:
+        _show(crawl, workers)
+        raise
     finally:
-        _end(*workers)
+        end(*workers)
+
+
+def _show(crawl: Crawl, workers: Sequence[subprocess.Popen[bytes]]) -> None:
+    """What the workers said last, and which of them ended by themselves."""
+    print(crawl.file.with_name("index.log").read_text()[-4000:], file=sys.stderr)
+    print(f"workers ended with {[worker.poll() for worker in workers]}", file=sys.stderr)
 
 
 def run_in_folder(data: Path, kills: int, chance: random.Random) -> Outcome:
@@ -97,7 +106,7 @@ def run_in_folder(data: Path, kills: int, chance: random.Random) -> Outcome:
             before = _written(index)
             _until(lambda before=before: _written(index) != before)  # type: ignore[misc]  # it is at work
             time.sleep(chance.uniform(0.0, 0.7))
-            _end(worker)
+            end(worker)
             _tell(round_number)
     finally:
         is_over.set()
@@ -133,7 +142,8 @@ def _until(holds: Callable[[], bool]) -> None:
         time.sleep(0.01)
 
 
-def _end(*workers: subprocess.Popen[bytes]) -> None:
+def end(*workers: subprocess.Popen[bytes]) -> None:
+    """Kill them."""
     for worker in workers:
         worker.kill()
         worker.wait()

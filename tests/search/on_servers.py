@@ -37,7 +37,7 @@ class Crawl:
         self.name = f"indexed-{os.getpid()}-{id(self) % 10_000_000}"
         self.file = folder / "gregor.toml"
         settings = servers_config({name: service.addresses for name, service in services.items()})
-        more = "opensearch_replicas = 0\nserver_timeout = 30.0\nsession_timeout = 4.0\nlease_margin = 1.0"
+        more = "server_timeout = 30.0\nsession_timeout = 4.0\nlease_margin = 1.0"
         self.file.write_text(f'{settings}\n{more}\ncrawl = "{self.name}"\npartitions = {PARTITIONS}\n')
         self.client = client_of(services["opensearch"])
         self._count = 0
@@ -98,11 +98,11 @@ class Crawl:
     def _documents(self, alias: str) -> dict[str, int]:
         if not self.client.there(f"/_alias/{alias}"):
             return {}
-        query = {"query": {"exists": {"field": "name"}}, "size": 10_000}
+        query = {"query": {"exists": {"field": "name"}}, "size": 10_000, "stored_fields": ["shown"]}
         self.client.ask("POST", f"/{alias}/_refresh")
         hits = self.client.ask("POST", f"/{alias}/_search", query)["hits"]["hits"]
-        found = [(hit["_source"]["shown"]["key"], hit["_source"]["shown"]["visit"]) for hit in hits]
-        return dict(found)
+        shown = [msgspec.json.decode(hit["fields"]["shown"][0]) for hit in hits]
+        return {hit["key"]: hit["visit"] for hit in shown}
 
 
 def follow(crawl: Crawl, *words: str) -> subprocess.Popen[bytes]:

@@ -103,11 +103,6 @@ def without_answers(web: Iterable[Page], items: Iterable[Item]) -> list[Page]:
 
 def index(web: Sequence[Page], folder: Path, open_index: Opener) -> float:
     """Index pages; seconds of this process' processor that it took, of all threads."""
-    urls = Urls()
-
-    def key_of(url: str) -> str | None:
-        parsed = urls.parse(url)
-        return None if parsed is None else parsed.key
 
     async def run() -> None:
         feed = Listed(web)
@@ -116,7 +111,7 @@ def index(web: Sequence[Page], folder: Path, open_index: Opener) -> float:
             pass
 
     begun = time.process_time()
-    made, book = open_index(folder), PageBook(folder / "book.db", key_of)
+    made, book = open_index(folder), PageBook(folder / "book.db", Urls().key)
     try:
         asyncio.run(run())
     finally:

@@ -235,6 +235,13 @@ def test_what_may_have_been_meant_is_said_where_little_is_found() -> None:
     assert 'Did you mean <a href=".?q=box"><bdi>box</bdi></a>?' in shown
 
 
+def test_what_was_understood_is_said_beside_a_hint() -> None:
+    shown = answer(searching(None), "/", b"q=fox+lang%3A+site%3A///")[2]
+    assert "Looked for: <bdi>fox site</bdi>" in shown
+    assert "Looked for: <bdi>nothing</bdi>" in answer(searching(None), "/", b"q=before%3A2024-99-99")[2]
+    assert "Looked for" not in answer(searching(None), "/", b"q=fox")[2]
+
+
 async def _asked_twice() -> Searching:
     asked = searching(None, page(URL, "fox"))
     for _ in range(2):
@@ -279,9 +286,22 @@ def test_hits_come_without_facets_and_suggestion_where_these_cannot_be_had(
         searched = Searching(Failing, None)  # type: ignore[arg-type]
         if failure is None:  # no thread is free once the hits are there
             monkeypatch.setattr(searched, "_on_answer", lambda *_: setattr(searched, "_searches", Threads(1, -1)))
-        return await searched.results_of(SearchQuery("fox"))
+        return await searched.results_of(SearchQuery("foxes"))
 
     found = asyncio.run(run())
     assert (found.total, len(found.hits), found.facets, found.suggestion) == (1, 1, [], "")
     reason = str(failure or "too many wait")
     assert [more["why"] for _, more in said] == [reason, reason]
+
+
+@pytest.mark.parametrize("path", ["/", "/search.json", "/search.rss"])
+def test_an_engine_that_says_nothing_holds_no_reader(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def latest() -> Index:
+        ended.wait(5)
+        return OneHit()  # type: ignore[return-value]
+
+    ended = threading.Event()
+    monkeypatch.setattr("gregor.worker.api.problems.PATIENCE", 0.05)
+    status, _, said = answer(Searching(latest, None), path, b"q=fox")
+    ended.set()
+    assert status == 503 and "took longer" in said

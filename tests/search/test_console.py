@@ -50,8 +50,11 @@ def test_the_page_that_needs_no_script_stands_beside_the_console(folder: Path) -
         assert (await ask("GET", "../../search/search.json", params={"q": "fox"})).json()["total"] == 4
         by_api = await ask("GET", "search", params={"q": "fox"})
         name = by_api.json()["hits"][0]["id"]
-        why = (await ask("GET", "search/why", params={"id": name, "q": "fox"})).json()
+        check(answer := await ask("GET", "search/why", params={"id": name, "q": "fox"}))
+        why = answer.json()
         assert why["parts"] and why["score"] == pytest.approx(by_api.json()["hits"][0]["score"], abs=0.02)
+        explained = (await ask("GET", "explain", params={"url": why["url"]})).json()
+        assert why["crawled"] == explained and explained["state"] == "fetched"
         like = (await ask("GET", "search", params={"like": name})).json()
         assert like["like"]["id"] == name and name not in [hit["id"] for hit in like["hits"]]
         assert (await ask("GET", "search", params={"like": "nothing"})).status_code == 404

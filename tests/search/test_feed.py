@@ -90,7 +90,8 @@ def test_a_change_moves_a_url_to_the_end_as_it_stands(tmp_path: Path) -> None:
 def test_what_becomes_a_page_is_a_change(tmp_path: Path, followed_before: bool) -> None:
     async def run() -> None:
         async with crawl(tmp_path / "d") as engine:
-            await store(engine, page(A, "old"), page(B, "two"))
+            await store(engine, page(B, "two"))
+            await engine.store.put_page(page(A, "old", requisite=True), None, None, 1)
             shown = msgspec.structs.replace(row(A), requisite=True)
             await engine.store.put_rows([shown], 2)
             if followed_before:  # by a version that did not know of it

@@ -125,6 +125,45 @@ def test_a_title_counts_more_than_a_text_and_words_together_more_than_apart(inde
     assert found(index, "over the lazy dog")[0] == "fox"
 
 
+def test_words_near_each_other_are_worth_more_than_apart(open_index: Opener) -> None:
+    index, filling = open_index(), "lorem ipsum dolor sit amet consectetur adipiscing elit sed do eiusmod tempor"
+    texts = {
+        "far": f"harbour {filling} museum",
+        "near": f"harbour town museum {filling}",
+        "side": f"harbour museum {filling} so",
+    }
+    index.put([document(name, "", text) for name, text in texts.items()])
+    index.commit(1)
+    assert found(index, "harbour museum") == ["side", "near", "far"]
+    assert [part.what for part in index.why(parse("harbour museum"), "near")][-1] == "words near each other in the text"
+
+
+@pytest.mark.parametrize(
+    ("query", "names"),
+    [
+        ("港", {"first", "last", "alone", "title"}),
+        ("-港 町", {"without"}),
+        ("intitle:港", {"title"}),
+        ("港 博物館", {"first"}),
+        ("ที่", {"thai"}),
+        ("한", {"korean"}),
+    ],
+)
+def test_a_lone_character_is_found_inside_of_words(open_index: Opener, query: str, names: set[str]) -> None:
+    texts = {
+        "first": "町の港博物館",
+        "last": "町と港",
+        "alone": "町 港",
+        "without": "町",
+        "thai": "อยู่ที่นี่",
+        "korean": "대한",
+    }
+    index = open_index()
+    index.put([document(name, "", text) for name, text in texts.items()] + [document("title", "港の人")])
+    index.commit(1)
+    assert set(found(index, query)) == names
+
+
 def test_where_no_document_has_the_words_those_with_some_are_found_and_it_is_said(index: Index) -> None:
     some = index.search(parse("fox qwertz asdfgh"))
     assert some.any_word and some.total == 3
@@ -283,6 +322,38 @@ def test_what_was_found_is_counted_by_what_it_has_in_common(open_index: Opener) 
         for facet in searched.facets(parse("mug")):
             for each in facet.values:  # what a value counts is what it finds
                 assert searched.search(parse(f"mug {each.query}")).total == each.count, each.query
+
+
+def test_a_host_is_found_at_all_its_ports_unless_one_is_said(open_index: Opener) -> None:
+    index = open_index()
+    hosts = [
+        "a.test",
+        "a.test:8080",
+        "a.test:81",
+        "axtest:80",
+        "ba.test:80",
+        "b.test:80",
+        "[::1]:80",
+        "[::1]",
+        "a.test.b",
+    ]
+    index.put([document(f"p{number}", "port", host=host) for number, host in enumerate(hosts)])
+    index.commit(1)
+    for query, names in (
+        ("host:a.test", {"p0", "p1", "p2"}),
+        ("host:a.test:8080", {"p1"}),
+        ("host:[::1]", {"p6", "p7"}),
+        ("host:b.test", {"p5"}),
+        ("port -host:a.test", {"p3", "p4", "p5", "p6", "p7", "p8"}),
+        ("site:a.test", {"p0", "p1", "p2"}),
+        ("host:a.tes", set()),
+        ("host:.*", set()),
+    ):
+        assert set(found(index, query)) == names, query
+    (counts,) = (facet for facet in index.facets(parse("port")) if facet.name == "host")
+    assert {each.value: each.count for each in counts.values}["a.test"] == 3
+    for each in counts.values:
+        assert index.search(parse(f"port {each.query}")).total == each.count, each.query
 
 
 def test_filters_of_several_fields_of_items_have_to_be_met_all_and_any_of_one_field(open_index: Opener) -> None:

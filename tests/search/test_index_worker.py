@@ -8,9 +8,12 @@ from typing import Any
 
 import pytest
 
+from gregor.search.adapters import opensearch_schema as schema
 from gregor.search.documents import IndexedDocument
 from gregor.worker.adapters.cluster.index_log import LogOffsets
+from gregor.worker.borders.errors import Unavailable
 from gregor.worker.borders.shelf import Post, UrlToIndex
+from gregor.worker.compose.index_generations import Generations
 from gregor.worker.compose.index_worker import IndexWorker
 from gregor.worker.observe.indexing import IndexStats
 
@@ -163,6 +166,29 @@ def test_a_partition_whose_work_ended_badly_is_free_for_another_at_once() -> Non
     assert [lease.over for lease in asyncio.run(run()).leases.values()] == [True]
 
 
+def test_whatever_ends_the_work_of_one_partition_all_others_are_free_at_once() -> None:
+    async def run() -> Servers:
+        servers = Servers()
+        servers.wanted["first"] = set(range(PARTITIONS))
+        worker = servers.worker("first")
+        asyncio.get_running_loop().set_exception_handler(lambda *_: None)  # of tasks that nobody waited for
+        with pytest.raises(Refusal):
+            async with asyncio.timeout(30):
+                task = asyncio.create_task(worker.run(asyncio.Event()))
+                await _written(servers, "first", range(PARTITIONS))
+                servers.refuses = True
+                while not task.done():
+                    for number in range(PARTITIONS):  # several of them end so
+                        servers.told[number] += 1
+                    await asyncio.sleep(0.02)
+                await task
+        return servers
+
+    servers = asyncio.run(run())
+    assert [number for number, lease in servers.leases.items() if not lease.over] == []
+    assert servers.wanted == {}  # it left
+
+
 async def _written(servers: Servers, name: str, numbers: Sequence[int]) -> None:
     """Tell more until a worker wrote each of these."""
     servers.written.clear()
@@ -171,3 +197,13 @@ async def _written(servers: Servers, name: str, numbers: Sequence[int]) -> None:
             for number in range(PARTITIONS):
                 servers.told[number] += 1
             await asyncio.sleep(0.02)
+
+
+def test_where_no_index_is_nothing_is_taken_for_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It may have been deleted: what is written is told again once it is made anew."""
+    generations: Any = Generations.__new__(Generations)
+    generations.client, generations.shape = None, SimpleNamespace(alias="pages")
+    generations._targets, generations._looked = [], float("-inf")
+    monkeypatch.setattr(schema, "targets", lambda client, shape: [])
+    with pytest.raises(Unavailable):
+        generations.write({}, 1)

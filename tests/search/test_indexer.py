@@ -2,11 +2,13 @@
 
 import asyncio
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from gregor.schemas.messages import Page, Row, State
+from gregor.search import indexer
 from gregor.search.adapters.book import PageBook
 from gregor.search.adapters.tantivy_index import TantivyIndex
 from gregor.search.indexer import Indexer
@@ -205,6 +207,109 @@ def test_a_crash_at_any_write_loses_and_doubles_nothing(tmp_path: Path, after: b
         folder.mkdir()
         run = lambda crawl, budget, folder=folder: index_all(folder, crawl, budget, after)  # noqa: E731
         assert told(folder, run, budget)[0] == expected, budget
+
+
+class Counting:
+    """Passes calls on, and counts the documents that are put."""
+
+    def __init__(self, held: object) -> None:
+        self._held, self.puts = held, 0
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._held, name)
+
+    def put(self, documents: Sequence[object]) -> None:
+        self.puts += len(documents)
+        self._held.put(documents)  # type: ignore[attr-defined]
+
+
+def test_who_is_far_behind_writes_each_document_once_whatever_links_to_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keys = [f"http://p{number:02}.example.org/" for number in range(20)]
+    crawl = Crawl()
+    crawl.put(*(page(key, key, 1, *(link(other, f"to {other}") for other in keys)) for key in keys))
+
+    def puts(batch: int, gathered: int, folder: Path) -> int:
+        monkeypatch.setattr(indexer, "BATCH", batch)
+        monkeypatch.setattr(indexer, "GATHERED", gathered)
+        monkeypatch.setattr(indexer, "FEW", 0)
+        with closing(TantivyIndex(folder / "tantivy", writable=True)) as held:
+            index, book = Counting(held), PageBook(folder / "book.db", lambda url: url)
+
+            async def run() -> None:
+                following = Indexer(crawl, crawl.page, book, index)  # type: ignore[arg-type]
+                while await following.step():
+                    pass
+
+            asyncio.run(run())
+            book.close()
+        assert len(everything(folder)) == 20
+        assert set(found(folder, '"to http p07"')) == {keys[7]}
+        return index.puts
+
+    assert puts(2, 100, tmp_path / "whole") == 20
+    assert puts(2, 5, tmp_path / "in parts") > 20  # what is taken in is bounded: some are written again
+
+
+class Refusing(Counting):
+    """Fails at the first call of a method, as an engine that is away."""
+
+    def __init__(self, held: object, method: str) -> None:
+        super().__init__(held)
+        self._refused = [method]
+
+    def put(self, documents: Sequence[object]) -> None:
+        self._fail("put")
+        super().put(documents)
+
+    def commit(self, position: int) -> None:
+        self._fail("commit")
+        self._held.commit(position)  # type: ignore[attr-defined]
+
+    def _fail(self, method: str) -> None:
+        if method in self._refused:
+            self._refused.clear()
+            raise Crashed
+
+
+@pytest.mark.parametrize("method", ["put", "commit"])
+def test_what_an_engine_does_not_take_is_written_later(tmp_path: Path, method: str) -> None:
+    crawl = Crawl()
+    crawl.put(page(A, "a"), page(B, "b"))
+    with closing(TantivyIndex(tmp_path / "tantivy", writable=True)) as held:
+        index, book = Refusing(held, method), PageBook(tmp_path / "book.db", lambda url: url)
+
+        async def run() -> None:
+            following = Indexer(crawl, crawl.page, book, index)  # type: ignore[arg-type]
+            with pytest.raises(Crashed):
+                await following.step()
+            while await following.step():
+                pass
+
+        asyncio.run(run())
+        book.close()
+        assert held.position() == 2
+    assert everything(tmp_path) == {A: (A,), B: (B,)}
+
+
+def test_the_position_waits_for_all_that_was_taken_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who waits for what an opt-out deleted asks for the position alone."""
+    monkeypatch.setattr(indexer, "GATHERED", 2)
+    crawl = Crawl()
+    crawl.put(page(A, "a"), page(B, "b"), page(C, "c"))
+    with closing(TantivyIndex(tmp_path / "tantivy", writable=True)) as held:
+        book = PageBook(tmp_path / "book.db", lambda url: url)
+        seen: list[tuple[int, int]] = []
+
+        async def run() -> None:
+            following = Indexer(crawl, crawl.page, book, held)
+            while await following.step():
+                seen.append((held.count(), held.position()))
+
+        asyncio.run(run())
+        book.close()
+    assert seen == [(2, 0), (3, 3)]
 
 
 def test_a_book_that_was_lost_is_made_anew(tmp_path: Path) -> None:

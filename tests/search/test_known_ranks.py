@@ -9,8 +9,8 @@ from pathlib import Path
 from gregor.schemas.messages import url_fingerprint
 from gregor.worker.borders.errors import Unavailable
 from gregor.worker.commands.cli import main
-from gregor.worker.compose.embedded import OpenFolder
 from gregor.worker.compose.known_ranks import kept_up, ranking
+from gregor.worker.compose.open_folder import OpenFolder
 from gregor.worker.extract.crawled import NOTHING
 from gregor.worker.links.known_ranks import ADVANCES, HighestRanks, KnownRanks
 from tests.search.stored import crawl, link, page, store

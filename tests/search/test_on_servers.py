@@ -30,7 +30,7 @@ from gregor.worker.compose.opensearch import shape_of
 from gregor.worker.links.known_ranks import KnownRanks
 from tests.cluster.conftest import stoppable
 from tests.cluster.servers import Service
-from tests.search.kills import run
+from tests.search.kills import end, run
 from tests.search.on_servers import PARTITIONS, Crawl, follow
 from tests.search.stored import link, page
 from tests.search.test_index import document
@@ -200,8 +200,7 @@ def test_an_index_that_goes_away_under_its_workers_is_made_anew(crawl: Crawl) ->
         crawl.client.ask("PUT", f"/{generation.index}/_mapping", {"_meta": {"format": 1}})
         assert worker.wait(60) == 2 and crawl.run("index", "--once") == 2
     finally:
-        worker.kill()
-        worker.wait()
+        end(worker)
     assert crawl.run("index", "--once", "--rebuild") == 0 and crawl.documents() == {A: 1, B: 1}
 
 
@@ -237,9 +236,7 @@ def test_what_happened_is_found_by_several_that_take_it_in(
     try:
         assert crawl.run("optout", "b.example.org", "--why", "their wish", "--wait", "0") == 0, "it is waited for"
     finally:
-        for follower in followers:
-            follower.kill()
-            follower.wait()
+        end(*followers)
     assert kept("events", "type:gone") == []
     assert crawl.run(*words, "--once") == 0
     assert kept("orders", "wish")
@@ -262,9 +259,7 @@ def test_workers_share_the_partitions_and_nothing_is_lost_or_doubled_when_one_is
         until(lambda: crawl.documents() == wanted)
         assert all(worker.poll() is None for worker in workers)
     finally:
-        for worker in workers:
-            worker.kill()
-            worker.wait()
+        end(*workers)
 
 
 def until(holds: Callable[[], bool]) -> None:

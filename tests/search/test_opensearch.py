@@ -3,6 +3,8 @@
 import asyncio
 import json
 import shutil
+import socket
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -20,7 +22,9 @@ from gregor.search.documents import IndexedDocument
 from gregor.search.query import parse
 from gregor.worker.borders.errors import Unavailable
 from gregor.worker.commands.cli import main
+from gregor.worker.compose.opensearch import searched
 from gregor.worker.compose.records_optout import take_out
+from gregor.worker.config.settings import Config
 from tests.cluster.servers import Service
 from tests.cluster.servers.process import free_ports
 from tests.search.opensearch import client_of, made, writing
@@ -115,6 +119,15 @@ def test_who_is_away_is_told_in_one_line() -> None:
     with pytest.raises(Unavailable, match="OpenSearch is unavailable") as away:
         client.ask("GET", "/")
     assert "\n" not in str(away.value)
+
+
+def test_whoever_searches_hears_in_time_of_a_node_that_never_answers() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as hung:
+        config = Config(engine="cluster", opensearch=(f"127.0.0.1:{hung.getsockname()[1]}",), server_timeout=0.4)
+        began = time.monotonic()
+        with pytest.raises(Unavailable, match="OpenSearch is unavailable"):
+            searched(config)
+        assert time.monotonic() - began < 1.2
 
 
 def test_a_node_that_has_no_shard_yet_is_away(monkeypatch: pytest.MonkeyPatch) -> None:

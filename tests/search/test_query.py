@@ -68,11 +68,17 @@ def test_what_is_understood(text: str, asked: ParsedQuery) -> None:
         ("x after:0000", ("x",), "after: wants a date"),
         ("x site: y", ("x", "y"), "right behind it"),
         ("x site:a.org/path", ("x",), "the path was left out"),
+        ("x site:a.org:8080", ("x",), "the port was left out"),
         ("x site:///", ("x", "site"), ""),
         ('x lang:"a b"', ("x",), "lang: wants a language"),
         ("x type:<script>", ("x",), "type: wants a type"),
         ("x inurl:---", ("x",), "inurl: wants a word"),
         ("\ud800 x", ("x",), ""),
+        ("harb* muse", ("harb", "muse"), "no wildcards"),
+        ('"har?our bell"', ("har", "our", "bell"), "no wildcards"),
+        ("harbour OR museum", ("harbour", "or", "museum"), "OR, AND and NOT"),
+        ("NOT harbour", ("not", "harbour"), "OR, AND and NOT"),
+        ("filetpye:pdf x", ("filetpye", "pdf", "x"), "there is no filter filetpye"),
     ],
 )
 def test_what_cannot_be_read_is_left_out_and_said(text: str, words: tuple[str, ...], hint: str) -> None:
@@ -80,6 +86,23 @@ def test_what_cannot_be_read_is_left_out_and_said(text: str, words: tuple[str, .
     assert found.words == words
     assert hint in "; ".join(found.hints)
     "".join((found.said, *found.hints)).encode()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "where is it?",
+        "http://a.org/b?c=d",
+        "TO BE OR NOT TO BE",
+        '"this OR that"',
+        "salt and pepper",
+        "OR",
+        "* x *",
+        "a ? b",
+    ],
+)
+def test_what_is_no_operator_needs_no_word_about_it(text: str) -> None:
+    assert not [hint for hint in parse(text).hints if "asked for" not in hint]
 
 
 @pytest.mark.parametrize(

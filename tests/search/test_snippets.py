@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gregor.search.places import places
 from gregor.search.snippets import Piece, snippet
 from gregor.search.terms import terms
 
@@ -99,3 +100,56 @@ def test_the_best_place_is_shown_wherever_it_is() -> None:
     text = f"A fox. {FILLING * 5}A dog. {FILLING * 20}The fox met the dog. {FILLING * 5}fox and fox."
     assert marked(snippet(text, {"fox", "dog"})) == ["fox", "dog"]
     assert shown(snippet(text, {"fox", "dog"})).startswith("… The fox met the dog.")
+
+
+def test_a_lone_character_is_marked_inside_of_words() -> None:
+    def marked(text: str, *wanted: str) -> list[str]:
+        return [piece.text for piece in snippet(text, wanted) if piece.marked]
+
+    assert marked("東京の港。港の博物館", "港") == ["港", "港"]
+    assert marked("東京の港。港の博物館", "港", "博物", "物館") == ["港", "港", "博物館"]
+    assert "".join(marked("港物", "港", "港物")) == "港物"
+    far = snippet("長い文章です。" * 200 + "ここに港があります。", ("港",))
+    assert [piece.text for piece in far if piece.marked] == ["港"]
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            ["fox ", "Größe ", "größere ", "日本の町。", "Cafe\u0301 ", "lorem ipsum. ", "foxes ", "İ ", "ß "]
+        ),
+        max_size=250,
+    )
+)
+def test_a_wanted_word_is_marked_wherever_it_stands(parts: list[str]) -> None:
+    text = "".join(parts)
+    for query in ("fox", "grosse", "日本", "cafe", "fox cafe"):
+        wanted = set(terms(query))
+        there = wanted & set(terms(text))
+        assert {term for piece in snippet(text, wanted) if piece.marked for term in terms(piece.text)} >= set(
+            list(there)[:1]
+        )
+
+
+def test_where_a_common_word_meets_a_rare_one_is_found_far_behind_its_first_places() -> None:
+    text = f"{'The fox sleeps. ' * 200}{FILLING}A dog. {FILLING * 3}The fox met the dog. {FILLING}"
+    assert shown(snippet(text, {"fox", "dog"})).startswith("… The fox met the dog.")
+
+
+@pytest.mark.parametrize("word", ["Straße", "Cafe\u0301s", "Ærøskøbing", "ﬁnding", "Donau\u00addampf", "ガ゙ス", "𝐛old"])
+def test_signs_that_are_not_one_in_a_term_hide_no_word(word: str) -> None:
+    text = f"{FILLING}Ünder. {word} is here. {FILLING}"
+    assert marked(snippet(text, terms(word))), word
+    (first, last, _), *_ = places(text, terms(word), 240)
+    assert text[first:last].startswith(word)
+
+
+def test_many_long_texts_are_cut_quickly() -> None:
+    """A page of results has ten."""
+    texts = [f"{FILLING * 75}{'çà et là le renard, ' * 500}{'the quick fox ' * 500}{number}" for number in range(10)]
+    wanted = terms("the quick brown renard là jumps over 7")
+    snippet(texts[0], wanted)
+    begun = time.process_time()
+    for text in texts:
+        assert marked(snippet(text, wanted))
+    assert time.process_time() - begun < 0.1

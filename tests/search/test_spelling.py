@@ -4,7 +4,7 @@ import pytest
 
 from gregor.search.alike import WORDS, about
 from gregor.search.query import parse
-from gregor.search.spelling import apart, edits, suggestion
+from gregor.search.spelling import apart, edits, is_one_apart, suggestion
 
 COUNTS = {"harbour": 500, "museum": 800, "arbour": 3, "ferry": 50, "собака": 40, "wal": 9}
 
@@ -54,11 +54,27 @@ def test_a_word_that_hardly_any_document_has_may_be_another(typed: str, meant: s
 )
 def test_slips_are_counted(term: str, other: str, slips: int) -> None:
     assert apart(term, other, 2) == min(slips, 3) == apart(other, term, 2)
+    assert is_one_apart(term, other) == is_one_apart(other, term) == (slips == 1)
     if slips == 1 and len(term) > 3:
         assert other in edits(term)
 
 
+@pytest.mark.parametrize("first", range(1, 9))
+def test_a_slip_is_in_the_first_letters_or_these_are_right(first: int) -> None:
+    for other in edits("harbours"):
+        assert is_one_apart("harbours", other)
+        assert other[:first] == "harbours"[:first] or other in edits("harbours", first)
+
+
 def test_what_is_tried_is_bounded() -> None:
+    tried: list[str] = []
+
+    def nothing_near(term: str) -> dict[str, int]:
+        tried.append(term)
+        return {}
+
+    suggestion(parse(" ".join(f"word{number:02}x" for number in range(30))), lambda _: 0, nothing_near)
+    assert len(tried) == 8
     assert len(list(edits("a" * 30))) < 3000 and not list(edits("a" * 31)) and not list(edits("abc"))
 
 

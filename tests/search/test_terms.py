@@ -9,7 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gregor.search import terms as cutting
+from gregor.search.arrays import joined_by_arrays
 from gregor.search.terms import LONGEST, terms
+from gregor.search.words import terms_of_piece
 
 
 @pytest.mark.parametrize(
@@ -108,3 +110,43 @@ def test_terms_are_the_same_where_numpy_is_missing(request: pytest.FixtureReques
     request.getfixturevalue("no_numpy")
     assert cutting._joined_long(plain.encode()) is None
     assert [terms(text) for text in texts] == by_arrays
+
+
+_SCRIPTS = "aZ9 .-éßÆİſ²½ﬁ\u0301\u00ad\u200dйё́Ж۱Ґאָكَىいヴｶﾞ々語한ᄒ\u1161ㅎที่ไมကြोहि𝐁𐐨🙂\ud800\uffff\u3000。'’"
+
+
+@given(st.text(st.sampled_from(_SCRIPTS) | st.characters(max_codepoint=0xFFFF), max_size=90))
+def test_by_arrays_the_terms_are_those_of_words(text: str) -> None:
+    whole = f"{text} plain größe 日本語の{text}"
+    by_arrays = joined_by_arrays(whole, lambda piece: " ".join(terms_of_piece(piece)))
+    assert by_arrays is None or by_arrays.split() == terms(whole)
+
+
+def test_by_arrays_each_sign_is_what_it_is_in_a_word() -> None:
+    pieces = [f"a{chr(code)}語" for code in range(0x80, 0x10000)]
+    by_arrays = joined_by_arrays(" plain ".join(pieces), lambda piece: " ".join(terms_of_piece(piece)))
+    assert by_arrays is not None
+    assert [part.split() for part in by_arrays.split(" plain ")] == [terms_of_piece(piece) for piece in pieces]
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "Größe «Straße» ",
+        "Cafe\u0301 Ærø ",
+        "Привет, МИР! ",
+        "it’s “quoted” — ",
+        "हिन्दी में ",
+        "x" * 70 + "é ",
+        "a\u00adb ﬁn\u200d ",
+        "日本の町 ",
+        "𝐛old ",
+        "é",
+    ],
+)
+def test_a_long_text_has_the_terms_of_its_parts(piece: str) -> None:
+    text, filling = f"{piece}word " * 300, "çà et là "
+    assert terms(text) == terms(f"{piece}word ") * 300
+    assert (
+        terms(filling * 200 + piece + " " + filling * 200) == terms(filling) * 200 + terms(piece) + terms(filling) * 200
+    )

@@ -7,6 +7,7 @@ import queue
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,9 @@ from gregor.worker.base.errors import BadInput
 from gregor.worker.commands import api_client, ordering
 from gregor.worker.commands.cli import main
 from gregor.worker.commands.thin_answers import ThinAnswers, following
+from gregor.worker.compose.engine import engine_of
+from gregor.worker.config.sources import load
+from gregor.worker.orders.model import By, record
 from tests.search.stored import crawl, page, store
 
 DAY = 86400.0
@@ -143,6 +147,22 @@ def test_old_results_are_visited_again_by_the_crawl_that_runs(data: Path, monkey
     asked.clear()
     assert main([*words, "--old-after", "100d"]) == 0
     assert not [request for request in asked if request[0] == "POST"]
+
+
+def test_visits_that_searches_asked_for_are_listed_for_a_day(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    place = ("--data", str(data))
+    now = time.time()
+    for url, who, at in (("a", "search", now), ("b", "ann", now), ("c", "search", now - 2 * DAY)):
+        by = By(who, at, "old results for: fox")
+        engine_of(load(None, {"GREGOR_DATA": str(data)}).config).change_orders(
+            partial(record, what=f"recrawl http://{url}.test/2", by=by, count=1)
+        )
+    assert orders(data, capsys) == {"recrawl http://a.test/2": "search: old results for: fox"}
+    assert main(["orders", *place]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "no orders stand"
+    assert lines[1].split()[:2] == ["recrawl", "http://a.test/2"] and lines[1].endswith("search old results for: fox")
+    assert len(lines) == 2
 
 
 def test_the_search_page_gives_orders_too(data: Path, capsys: pytest.CaptureFixture[str]) -> None:

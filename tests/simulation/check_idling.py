@@ -58,7 +58,7 @@ def _excused(run: Run, host: str, past: list[Exchange], until: float) -> bool:
     """Whether something else than idling explains a gap: the host pushed back or failed, or a fault happened."""
     since = past[-1].start
     config = run.config
-    if config.per_address is not None and _shares_address(run, host):
+    if (config.per_address is not None or config.per_address_delay) and _shares_address(run, host):
         return True
     pause = config.retry_pause_max * 2
     site = run.web.sites[host]

@@ -7,7 +7,7 @@ import msgspec
 
 from gregor.partitioner.hashing import partition_of
 from gregor.schemas.messages import Page
-from gregor.worker.frontier.back_queue import SLOTS
+from gregor.worker.frontier.lanes import SCORED_SLOTS, SLOTS
 from tests.simulation.crawl import Run
 from tests.simulation.engine import Effect
 from tests.simulation.web import Exchange
@@ -74,7 +74,7 @@ def bounded(run: Run) -> list[Finding]:
     batch = max(config.chunk_size, config.bucket_size)  # what is read at once may pass a bound by as much
     bounds = {
         "window": config.window,
-        "queue": SLOTS * (config.queue_size + batch),
+        "queue": (SLOTS + SCORED_SLOTS) * (config.queue_size + batch),
         "memory": config.memory_urls + batch,
     }
     return (

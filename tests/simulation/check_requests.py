@@ -47,6 +47,36 @@ def polite(run: Run) -> list[Finding]:
     return found
 
 
+def spaced(run: Run) -> list[Finding]:
+    """I12: requests to one address, whoever makes them and for whatever hosts, start at least its delay apart, and no
+    more run at once than may."""
+    config, found = run.config, []
+    delay = min(0.1 * config.delay, 0.05) if config.per_address_delay is None else config.per_address_delay
+    to: dict[str, list[Exchange]] = defaultdict(list)
+    for exchange in run.web.log:
+        to[exchange.address].append(exchange)
+    for exchanges in to.values():
+        for before, after in pairwise(exchanges):
+            if after.start - before.start < delay - _TICK and not _forgotten(run, after):
+                found.append(_too_soon(before, after, delay))
+        for one in exchanges if config.per_address is not None else ():
+            at_once = [other for other in exchanges if other.start <= one.start < other.end]
+            if len(at_once) > (config.per_address or 0) and not any(_vanished(run, other) for other in at_once):
+                found.append((one.start, f"{one.url} is one of {len(at_once)} at {one.address}"))
+    return found
+
+
+def _forgotten(run: Run, exchange: Exchange) -> bool:
+    """Whether its client is younger than a fail-over of the turns of addresses, of which nothing tells it."""
+    lapses = [time for time, _, fault in run.world.faults.happened if fault.kind == "forget"]
+    return any(lapse <= exchange.start <= lapse + 30.0 for lapse in lapses)
+
+
+def _vanished(run: Run, exchange: Exchange) -> bool:
+    """Whether something happened to its client while it ran: then nobody else need know of it."""
+    return any(i.client == exchange.client and i.time <= exchange.end for i in run.world.incidents)
+
+
 def _too_soon(before: Exchange, after: Exchange, least: float) -> Finding:
     about = f"{after.url} by {after.client} {after.start - before.start:.2f} s after {before.url} by {before.client}"
     return after.start, f"{about}; the delay is {least:.2f} s"

@@ -37,6 +37,7 @@ CHECKS: dict[str, Callable[[Run], list[Finding]]] = {
     "I9": check_journal.bounded,
     "I10": check_idling.busy,
     "I11": check_requests.addresses,
+    "I12": check_requests.spaced,
 }
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from gregor.worker.borders.clock import Clock
 from tests.simulation.clock import WALL_EPOCH
 from tests.simulation.engine import Machine, World
-from tests.simulation.handles import SimulatedLog, SimulatedSeen, SimulatedStore
+from tests.simulation.handles import SimulatedLog, SimulatedSeen, SimulatedSettler, SimulatedStore
 from tests.simulation.membership import SimulatedCoordinator
 from tests.simulation.reading import SimulatedReader
 
@@ -20,6 +20,7 @@ class SimulatedEngine:
     seen: SimulatedSeen
     store: SimulatedStore
     coordinator: SimulatedCoordinator
+    settler: SimulatedSettler | None
 
     async def close(self) -> None:
         await self.coordinator.close()
@@ -28,7 +29,9 @@ class SimulatedEngine:
 class SimulatedFactory:
     """A world that outlives its engines."""
 
-    def __init__(self, folder: Path, partitions: int = 8) -> None:
+    def __init__(self, folder: Path, partitions: int = 8, *, at_once: bool = False) -> None:
+        """``at_once``: a visit is settled in one call."""
+        self._at_once = at_once
         self._world: World | None = None
         self._partitions = partitions
         self._names = count()
@@ -44,6 +47,7 @@ class SimulatedFactory:
             SimulatedSeen(self._world, machine),
             SimulatedStore(self._world, machine),
             coordinator,
+            SimulatedSettler(self._world, machine) if self._at_once else None,
         )
 
     async def reader(self) -> SimulatedReader:

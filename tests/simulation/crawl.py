@@ -4,20 +4,24 @@ import asyncio
 from collections import Counter
 from collections.abc import Callable
 from contextvars import copy_context
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from random import Random
 
 from gregor.partitioner.hashing import partition_of
 from gregor.worker.borders.clock import Clock
 from gregor.worker.borders.errors import Unavailable
 from gregor.worker.borders.services import Services
+from gregor.worker.compose.extraction import policy_of
 from gregor.worker.config.settings import Config
 from gregor.worker.extract.crawled import Extraction
 from gregor.worker.extract.judges import Judges
 from gregor.worker.extract.model import Field, Rule
 from gregor.worker.extract.selectors import CssSelector, Fact
 from gregor.worker.links.configured import scope_rules
+from gregor.worker.links.found_link import FoundLink
 from gregor.worker.links.known_ranks import KnownRanks
+from gregor.worker.links.ordering.policy import BroughtPage
+from gregor.worker.links.ordering.topic import TopicPolicy
 from gregor.worker.links.scope import Scope
 from gregor.worker.operate.seeds import Seed, publish
 from gregor.worker.read.document import Document, Extract
@@ -25,10 +29,17 @@ from gregor.worker.read.pdf import TYPE as PDF
 from gregor.worker.read.processors import Processors
 from gregor.worker.run.ending import Ending
 from gregor.worker.run.runtime import Runtime
+from gregor.worker.topic.relevance import KeyWords
 from gregor.worker.web.urls import Url, Urls
 from tests.simulation.clock import PROCESS, Process, VirtualClock, VirtualLoop
 from tests.simulation.engine import Machine, World
-from tests.simulation.handles import SimulatedLog, SimulatedSeen, SimulatedStore
+from tests.simulation.handles import (
+    SimulatedAddresses,
+    SimulatedLog,
+    SimulatedSeen,
+    SimulatedSettler,
+    SimulatedStore,
+)
 from tests.simulation.membership import SimulatedCoordinator
 from tests.simulation.network import SimulatedResolver, SimulatedTransport
 from tests.simulation.watch import Watch
@@ -52,6 +63,25 @@ class InMemoryPdf:
 
 
 RANKED = KnownRanks(hosts={f"h{number}.site.example": 15 for number in range(1, 40, 2)})
+
+
+class OwnOrder:
+    """A policy of one's own: by the length of URLs, without a word for some."""
+
+    tax = 0.2
+
+    def __init__(self) -> None:
+        self.pages = 0
+
+    def learn(self, page: BroughtPage) -> None:
+        self.pages += 1
+
+    def worth(self, link: FoundLink, page: BroughtPage) -> float:
+        if len(link.url) % 7 == 0:
+            raise ValueError("no word for it")
+        return self.pages - len(link.url) if page.links else float("nan")
+
+
 EXTRACTION = Extraction((RULE,), processors=Processors().replacing([InMemoryPdf()]), judges=Judges(ranks=RANKED))
 """Every page with words has one item, which says what the page says; some hosts rank high."""
 
@@ -223,10 +253,17 @@ def build(run: Run, machine: Machine, process: Process, clock: Clock, chance: Ra
         coordinator=coordinator,
         transport=transport,
         resolver=SimulatedResolver(world, machine, run.web, clock),
+        addresses=SimulatedAddresses(world, machine),
+        settler=SimulatedSettler(world, machine) if world.at_once else None,
     )
     scope = Scope(scope_rules(run.config), [url.host for url in seed_urls(run)])
+    topic = KeyWords(["p*", "1*"])  # which URLs of the simulated web have here and there
+    policy = policy_of(run.config.ordering, {"own": OwnOrder()}, TopicPolicy(topic, 0.5, 0.5))
+    extraction = replace(EXTRACTION, judges=replace(EXTRACTION.judges, policy=policy))
+    if run.config.ordering == TopicPolicy.name:
+        extraction = replace(extraction, topic=topic)
     runtime = Runtime(
-        run.config, services, clock, urls=Urls(), scope=scope, random=chance, name=machine.name, extraction=EXTRACTION
+        run.config, services, clock, urls=Urls(), scope=scope, random=chance, name=machine.name, extraction=extraction
     )
     return Worker(machine.name, process, coordinator, transport, services, runtime)
 

@@ -14,6 +14,7 @@ from random import Random
 from typing import Any, TypeVar
 
 from gregor.worker.borders.errors import Unavailable
+from tests.simulation.addresses import AddressServer
 from tests.simulation.clock import WALL_EPOCH, Process, VirtualLoop
 from tests.simulation.faults import Fault, Faults, Way
 from tests.simulation.servers import LogServer, SeenServer, StoreServer
@@ -57,7 +58,10 @@ class World:
         session_timeout: float = 10.0,
         call_timeout: float = 3.0,
         now: Callable[[], float] | None = None,
+        at_once: bool = False,
     ) -> None:
+        """``at_once``: log, seen set and store share a transaction, in which a visit is settled."""
+        self.at_once = at_once
         self.partitions = partitions
         self._now = now or (lambda: WALL_EPOCH + asyncio.get_running_loop().time())
         self.random = Random(seed)
@@ -71,6 +75,7 @@ class World:
         self.observers: list[Callable[[Effect], None]] = []
         self.log = LogServer(partitions, self.random)
         self.seen = SeenServer(self.now)
+        self.addresses = AddressServer(self.now)
         self.store = StoreServer()
         self.zookeeper = ZooKeeper(partitions, session_timeout, self.now)
         self.starts_wanted = 0
@@ -214,6 +219,7 @@ class Wire:
                 world.cut(machine.name, self.service, fault.seconds, fault.way)
             case "forget":
                 world.seen.forget(fault.seconds)
+                world.addresses.forget(fault.seconds)
             case "start":
                 world.starts_wanted += 1
             case _:

@@ -23,7 +23,7 @@ class Fault:
     pause    the caller's process is stopped for ``seconds``, then goes on
     jump     the caller's wall clock jumps by ``seconds``
     cut      the network between the caller and the service is cut for ``seconds``, one ``way`` or both
-    forget   the seen set fails over and forgets what the last ``seconds`` brought
+    forget   the seen set, and the turns of addresses with it, fails over and forgets what the last ``seconds`` brought
     start    another worker starts
     """
 
@@ -68,6 +68,7 @@ class Faults:
 OPERATIONS: Final = {
     "log": ("publish", "read", "starts", "ends", "committed", "commit"),
     "seen": ("seen", "mark", "content", "claim"),
+    "addresses": ("take", "release"),
     "store": (
         "rows",
         "put_rows",
@@ -101,6 +102,7 @@ OPERATIONS: Final = {
 
 _KINDS: Final[dict[str, tuple[Kind, ...]]] = {
     "log": ("die", "die", "fail", "lost", "late", "slow", "pause", "jump", "cut"),
+    "addresses": ("die", "die", "fail", "lost", "late", "slow", "pause", "jump", "cut", "forget"),
     "seen": ("die", "die", "fail", "lost", "late", "slow", "pause", "jump", "cut", "forget"),
     "store": ("die", "die", "fail", "lost", "late", "slow", "pause", "jump", "cut"),
     "coordinator": ("die", "fail", "lost", "late", "slow", "pause", "jump", "cut", "start"),
@@ -111,7 +113,7 @@ _KINDS: Final[dict[str, tuple[Kind, ...]]] = {
 
 def drawn(chance: Random, session_timeout: float) -> Fault:
     """A fault drawn at random, anywhere in a small crawl."""
-    service = chance.choices(list(OPERATIONS), weights=(4, 3, 8, 2, 3, 1))[0]
+    service = chance.choices(list(OPERATIONS), weights=(4, 3, 2, 8, 2, 3, 1))[0]
     kind = chance.choice(_KINDS[service])
     seconds = {
         "late": chance.choice((0.5, 5.0, 2 * session_timeout)),

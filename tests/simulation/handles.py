@@ -2,8 +2,12 @@
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from contextvars import copy_context
-from typing import BinaryIO
+from functools import partial
+from typing import Any, BinaryIO
+
+import msgspec
 
 from gregor.schemas.messages import (
     Changed,
@@ -16,9 +20,11 @@ from gregor.schemas.messages import (
     Ticket,
     encode,
 )
+from gregor.worker.borders.addresses import AddressGrant, AddressUse, HoldTerms
 from gregor.worker.borders.log import FrontierRecord, Vanished
+from gregor.worker.borders.settlement import Settlement
 from gregor.worker.borders.store import Entry
-from tests.simulation.engine import Machine, Wire, World
+from tests.simulation.engine import Effect, Machine, Wire, World
 
 
 class SimulatedLog:
@@ -75,6 +81,12 @@ class SimulatedSeen:
     async def mark(self, fingerprints: Sequence[int]) -> None:
         await self._wire.call("mark", self._server.mark, tuple(fingerprints))
 
+    async def forget(self, fingerprints: Sequence[int]) -> None:
+        await self._wire.call("forget", self._server.forget_urls, tuple(fingerprints))
+
+    async def disown(self, fingerprint: bytes, key: str) -> None:
+        await self._wire.call("disown", self._server.disown, fingerprint, key)
+
     async def content(self, fingerprint: bytes) -> str | None:
         return await self._wire.call("content", self._server.content, fingerprint)
 
@@ -100,10 +112,14 @@ class SimulatedStore:
     async def page(self, key: str, visit: int) -> Page | None:
         return await self._wire.call("page", self._server.page, key, visit)
 
+    async def versions(self, key: str) -> list[int]:
+        return await self._wire.call("versions", self._server.versions, key)
+
+    async def drop(self, key: str, stamp: int) -> None:
+        await self._wire.call("drop", self._server.drop, key, stamp)
+
     async def put_page(self, page: Page, body: BinaryIO | None, wire: BinaryIO | None, stamp: int) -> None:
-        bodies = tuple(None if one is None else one.read() for one in (body, wire))
-        name = (page.key, page.visit)
-        await self._wire.call("put_page", self._server.put_page, encode(page), name, bodies, stamp)
+        await self._wire.call("put_page", self._server.put_page, *_page_call(page, (body, wire)), stamp)
 
     async def near(self, sketch: bytes, least: float) -> str | None:
         return await self._wire.call("near", self._server.near, sketch, least)
@@ -169,3 +185,76 @@ class SimulatedStore:
         await self._wire.call("add_seed_hosts", self._server.add_seed_hosts, tuple(hosts))
 
     async def close(self) -> None: ...
+
+
+class SimulatedAddresses:
+    """`AddressTurns`."""
+
+    def __init__(self, world: World, machine: Machine) -> None:
+        self._wire = Wire(world, machine, "addresses")
+        self._server = world.addresses
+
+    async def take(self, worker: str, uses: Sequence[AddressUse], terms: HoldTerms) -> AddressGrant:
+        return await self._wire.call("take", self._server.take, worker, tuple(uses), terms)
+
+    async def release(self, worker: str, uses: Sequence[AddressUse], terms: HoldTerms) -> None:
+        if uses:
+            await self._wire.call("release", self._server.release, worker, tuple(uses), terms)
+
+
+class SimulatedSettler:
+    """`Settler`: all that a settle does happens at the servers at one moment."""
+
+    def __init__(self, world: World, machine: Machine) -> None:
+        self._wire = Wire(world, machine, "store")
+        self._world = world
+        self._machine = machine
+
+    async def settle(self, settlement: Settlement) -> None:
+        bodies: tuple[BinaryIO | None, ...] = ()
+        with ExitStack() as opened:
+            if (answer := settlement.answer) is not None:
+                spooled = answer.body, answer.wire_body
+                bodies = tuple(None if one is None else opened.enter_context(one.open()) for one in spooled)
+            page = None if settlement.page is None else _page_call(settlement.page, bodies)
+        owner = await self._wire.call("settle", partial(self._take_effect, settlement, page))
+        if owner is not None:
+            settlement.relabel(owner)
+
+    def _take_effect(self, settlement: Settlement, call: tuple[Any, ...] | None) -> str | None:
+        """As its server does it; gives the other page that owns the content, if one does."""
+        world, stamp = self._world, settlement.stamp
+        do = partial(_journaled, world, self._machine.name)
+        page, row, owner = settlement.page, settlement.to_keep(), None
+        if page is not None and call is not None and not settlement.opted_out():
+            if settlement.claims:
+                owner = do("seen", "claim", world.seen.claim, page.fingerprint, page.key)
+            if owner in (None, page.key):
+                owner = None
+            else:
+                page = msgspec.structs.replace(page, state="duplicate", duplicate_of=owner)
+                call = encode(page), *call[1:]
+                row = msgspec.structs.replace(row, state="duplicate")
+            if settlement.answer is not None or owner is not None:
+                do("store", "put_page", world.store.put_page, *call, stamp())
+        if not settlement.opted_out():
+            do("log", "publish", world.log.publish, tuple(settlement.tickets))
+        if settlement.entry is not None:
+            do("store", "put_entries", world.store.put_entries, settlement.partition, (settlement.entry,), stamp())
+        if settlement.letter is not None and not settlement.opted_out():
+            do("store", "put_dead_letter", world.store.put_dead_letter, settlement.letter)
+        do("store", "put_rows", world.store.put_rows, (row,), stamp())
+        do("seen", "mark", world.seen.mark, (settlement.mark,))
+        return owner
+
+
+def _page_call(page: Page, bodies: Sequence[BinaryIO | None]) -> tuple[Any, ...]:
+    """What a store's server gets of a page but the stamp."""
+    return encode(page), (page.key, page.visit), tuple(None if one is None else one.read() for one in bodies)
+
+
+def _journaled(world: World, client: str, service: str, op: str, effect: Callable[..., Any], *args: Any) -> Any:
+    """Have a part of a call take effect, and write it into the journal as its own call would be."""
+    now, result = asyncio.get_running_loop().time(), effect(*args)
+    world.note(Effect(now, client, service, op, args, result, now))
+    return result

@@ -1,6 +1,7 @@
 """`Reader` over a world: what the reading commands would see of a simulated crawl."""
 
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from hashlib import sha256
 from typing import BinaryIO
 
 import msgspec
@@ -60,6 +61,10 @@ class SimulatedReader:
     async def body(self, sha256: str) -> BinaryIO | None:
         data = self._store.bodies.get(sha256)
         return None if data is None else intact(sha256, data)
+
+    async def small_bodies(self, names: Sequence[str]) -> dict[str, bytes]:
+        bodies = {name: self._store.bodies.get(name) for name in names}
+        return {name: data for name, data in bodies.items() if data is not None and sha256(data).hexdigest() == name}
 
     async def similar(self, sketch: bytes, least: float, limit: int) -> list[Similar]:
         stored = ((one.key, one.sketch) for one in self._newest())

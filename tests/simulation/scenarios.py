@@ -1,6 +1,7 @@
 """Which crawl a seed stands for: its web, settings, workers and faults."""
 
 import asyncio
+from dataclasses import replace
 from random import Random
 
 from gregor.worker.config.settings import Config
@@ -11,6 +12,10 @@ from tests.simulation.faults import Fault, Faults, drawn
 from tests.simulation.web import Web
 
 SESSION_TIMEOUT = 10.0
+ORDERINGS = (*("depth",) * 2, "opic", *("depth",) * 2, "opic", "own", "topic")
+"""Seeds take turns in the policies of the order."""
+_OF_A_SETTLE = ("mark", "claim", "put_page", "put_rows")
+"""Calls that are one with the others of a settle, where an engine can."""
 
 
 def config(**changes: object) -> Config:
@@ -40,7 +45,8 @@ _SMALL: dict[str, object] = {
 
 
 def of_seed(seed: int) -> Simulation:
-    """The crawl of a seed. Every fourth has no fault, the others a few; some are stopped and go on later."""
+    """The crawl of a seed. Every fourth has no fault, the others a few; some are stopped and go on later. Of
+    every third the visits are settled at once."""
     chance = Random(f"scenario {seed}")
     faults = [drawn(chance, SESSION_TIMEOUT) for _ in range(0 if seed % 4 == 0 else chance.choice((1, 2, 3, 6)))]
     settings = config(
@@ -50,6 +56,8 @@ def of_seed(seed: int) -> Simulation:
         window=chance.choice((16, 64)),
         robots_ttl=chance.choice((10.0, 86_400.0)),
         per_address=chance.choice((None, 1, 2)),
+        per_address_delay=chance.choice((None, None, 0.0, 0.4, 2.0)),
+        ordering=ORDERINGS[seed % len(ORDERINGS)],
     )
     workers = chance.choice((1, 1, 2, 3))
     stops = [chance.expovariate(1 / 40)] if chance.random() < 0.25 else []
@@ -58,7 +66,13 @@ def of_seed(seed: int) -> Simulation:
         if stops:
             asyncio.get_running_loop().call_later(stops.pop(), worker.runtime.stop)
 
-    return scripted(webs.drawn(seed), faults, seed=seed, settings=settings, workers=workers, prepare=stop_once)
+    at_once = seed % 3 == 1
+    if at_once:
+        faults = [
+            replace(fault, service="store", op="settle") if fault.op in _OF_A_SETTLE else fault for fault in faults
+        ]
+    web = webs.drawn(seed)
+    return scripted(web, faults, seed=seed, settings=settings, workers=workers, prepare=stop_once, at_once=at_once)
 
 
 def scripted(
@@ -71,9 +85,17 @@ def scripted(
     seeds: list[str] | None = None,
     prepare: Prepare | None = None,
     patience: float = 20_000.0,
+    at_once: bool = False,
 ) -> Simulation:
-    """A crawl of a given web with given faults, given up after ``patience`` virtual seconds."""
+    """A crawl of a given web with given faults, given up after ``patience`` virtual seconds; ``at_once``: a visit is
+    settled in one call."""
     settings = settings or config()
-    world = World(partitions=settings.partitions, seed=seed, faults=Faults(faults), session_timeout=SESSION_TIMEOUT)
+    world = World(
+        partitions=settings.partitions,
+        seed=seed,
+        faults=Faults(faults),
+        session_timeout=SESSION_TIMEOUT,
+        at_once=at_once,
+    )
     run = Run(seed, web, world, settings, seeds or [webs.SEED])
     return Simulation(run, workers=workers, prepare=prepare, patience=patience)

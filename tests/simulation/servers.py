@@ -109,6 +109,14 @@ class SeenServer:
     def claim(self, fingerprint: bytes, key: str) -> str:
         return self.contents.setdefault(fingerprint, (key, self._now()))[0]
 
+    def forget_urls(self, fingerprints: Sequence[int]) -> None:
+        for fingerprint in fingerprints:
+            self.urls.pop(fingerprint, None)
+
+    def disown(self, fingerprint: bytes, key: str) -> None:
+        if self.content(fingerprint) == key:
+            del self.contents[fingerprint]
+
     def forget(self, seconds: float) -> None:
         """A fail-over to a replica that lags by so much."""
         since = self._now() - seconds
@@ -140,6 +148,14 @@ class StoreServer:
     def page(self, key: str, visit: int) -> Page | None:
         data = self.pages.values.get((key, visit))
         return None if data is None else msgspec.msgpack.decode(data, type=Page)
+
+    def versions(self, key: str) -> list[int]:
+        return sorted(visit for there, visit in self.pages.values if there == key)
+
+    def drop(self, key: str, stamp: int) -> None:
+        for visit in self.versions(key):
+            self.pages.drop((key, visit), stamp)
+        self.rows_by_key.drop(key, stamp)
 
     def put_page(self, page: bytes, name: tuple[str, int], bodies: Iterable[bytes | None], stamp: int) -> bool:
         for body in bodies:

@@ -42,9 +42,9 @@ def chain(count: int) -> dict[str, Resource]:
     return {path: page(f"c{place}x", *paths[place + 1 : place + 2]) for place, path in enumerate(paths)}
 
 
-def crawl(sites: Sequence[Site], *faults: Fault, workers: int = 1, **settings: object) -> Run:
-    """Run a crawl in which no invariant may break."""
-    run = scripted(Web(list(sites)), list(faults), workers=workers, settings=config(**settings))()
+def crawl(sites: Sequence[Site], *faults: Fault, workers: int = 1, at_once: bool = False, **settings: object) -> Run:
+    """Run a crawl in which no invariant may break; ``at_once``: its visits are settled in one call."""
+    run = scripted(Web(list(sites)), list(faults), workers=workers, settings=config(**settings), at_once=at_once)()
     happened = [fault for _, _, fault in run.world.faults.happened]
     if wrong := [*check(run), *(f"{fault} never happened" for fault in faults if fault not in happened)]:
         pytest.fail("\n".join(map(str, wrong)))

@@ -1,6 +1,7 @@
 """The checker finds what it is there for: for each invariant a double that breaks it is caught."""
 
 import asyncio
+import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 
 from gregor.schemas.messages import Page, Row, Ticket
 from gregor.worker.borders.transport import FetchResult, Limits, Request, Response
+from gregor.worker.config.settings import Config
 from tests.simulation.cells import Cells
 from tests.simulation.checker import check
 from tests.simulation.crawl import Prepare, Run, Simulation, Worker
@@ -36,10 +38,14 @@ def small_web(**changes: Any) -> Web:
 
 
 def broken(
-    prepare: Prepare | None = None, web: Web | None = None, faults: Sequence[Fault] = (), workers: int = 1
+    prepare: Prepare | None = None,
+    web: Web | None = None,
+    faults: Sequence[Fault] = (),
+    workers: int = 1,
+    settings: Config | None = None,
 ) -> tuple[Run, set[str]]:
     """A run with a broken double, and the invariants that the checker found broken."""
-    simulation = scripted(web or small_web(), list(faults), workers=workers, prepare=prepare)
+    simulation = scripted(web or small_web(), list(faults), workers=workers, prepare=prepare, settings=settings)
     run = simulation()
     return run, {violation.invariant for violation in check(run)}
 
@@ -240,7 +246,15 @@ def test_i10_a_transport_that_dawdles() -> None:
         result: FetchResult = await fetch(request, limits, may_send)
         return result
 
-    assert "I10" in broken(replaced("transport", "fetch", slow))[1]
+    settings = config(per_address_delay=0.0)  # else what takes so long to connect has failed
+    assert "I10" in broken(replaced("transport", "fetch", slow), settings=settings)[1]
+
+
+def test_i12_a_worker_that_asks_an_address_beside_another() -> None:
+    run, _ = broken(settings=config(per_address_delay=0.5))
+    first = run.web.log[0]
+    run.web.log.insert(1, dataclasses.replace(first, start=first.start + 0.2, client="another"))
+    assert "I12" in {violation.invariant for violation in check(run)}
 
 
 def test_i11_a_transport_that_connects_anywhere() -> None:

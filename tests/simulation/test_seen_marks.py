@@ -16,13 +16,14 @@ COPIES = ("/one", "/two", "/three")
 @pytest.mark.parametrize("n", range(1, 4))
 @pytest.mark.parametrize("when", ["before", "after"])
 @pytest.mark.parametrize(
-    ("service", "op"), [("seen", "mark"), ("seen", "claim"), ("store", "put_page"), ("store", "put_rows")]
+    ("service", "op"),
+    [("seen", "mark"), ("seen", "claim"), ("store", "put_page"), ("store", "put_rows"), ("store", "settle")],
 )
 def test_a_worker_dies_between_a_page_and_its_seen_mark(service: Any, op: str, when: Any, n: int) -> None:
     same = page("same")
     resources: dict[str, Resource] = {"/": page("first", *COPIES, "/other"), "/other": page("other", *COPIES)}
     resources |= dict.fromkeys(COPIES, same)
-    run = crawl([site(resources)], Fault("die", service, op, n, when), partitions=1)
+    run = crawl([site(resources)], Fault("die", service, op, n, when), partitions=1, at_once=op == "settle")
     again = [path for path in resources if len(requests(run, path)) > 1]
     assert len(again) <= 1, "what was in flight, at most"
     rows = [row(run, path) for path in COPIES]

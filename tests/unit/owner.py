@@ -1,17 +1,19 @@
 """An owner of the one partition of a small crawl, on doubles of the servers, that loses its lease when a test says."""
 
+import contextlib
 import random
+from collections.abc import Sequence
 from typing import Any, cast
 
 from gregor.schemas.messages import PRIORITIES, PartitionRecord, Row, url_fingerprint
-from gregor.worker.borders.effects import Retries
+from gregor.worker.borders.effects import LeaseLost, Retries
 from gregor.worker.borders.services import Services
 from gregor.worker.config.settings import Config, replace
-from gregor.worker.frontier.back_queue import QueueItem
 from gregor.worker.frontier.calendar import Calendar
 from gregor.worker.frontier.checkpoint import checkpoint
 from gregor.worker.frontier.intake import Intake
 from gregor.worker.frontier.partition import Partition
+from gregor.worker.frontier.queue_item import QueueItem
 from gregor.worker.frontier.schedule import HostSchedule
 from gregor.worker.frontier.tickets import is_stale
 from gregor.worker.observe.stats import Stats
@@ -88,6 +90,13 @@ class Owner:
             stats=self.stats,
             capacity=CAPACITY,
         )
+
+    async def work_under_leases(self, ends: Sequence[int]) -> None:
+        """Take over and work under one lease after another, each good for so many calls, and under one that lasts."""
+        for calls in [*ends, None]:
+            await self.take_over(calls)
+            with contextlib.suppress(LeaseLost):
+                await self.work()
 
     async def work(self) -> None:
         """Admit, visit and checkpoint, as chance has it, until nothing is left."""

@@ -1,8 +1,9 @@
 """The order of a visit and of its settle: what is asked before a fetch, and what is durable before what."""
 
 import asyncio
+import io
 import random
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from types import SimpleNamespace
 from typing import Any
 
@@ -11,12 +12,17 @@ import pytest
 
 from gregor.schemas.items import StoredItem
 from gregor.schemas.messages import Page, Row, Ticket
+from gregor.worker.base.shortage import LocalShortage
 from gregor.worker.borders.effects import Effects, LeaseLost
+from gregor.worker.borders.store import Entry
 from gregor.worker.crawl import PartitionCrawl
-from gregor.worker.fetch.outcomes import Broken, Denied, Failed, Gone
-from gregor.worker.frontier.back_queue import FromBucket, QueueItem
+from gregor.worker.fetch.held import TurnHeld
+from gregor.worker.fetch.outcomes import Broken, Denied, Failed, Gone, LeaseOver
 from gregor.worker.frontier.counts import NO_CHANGE
-from gregor.worker.robots.rulings import NotNow
+from gregor.worker.frontier.queue_item import FromBucket, QueueItem
+from gregor.worker.robots.rulings import Allowed, NotNow
+from gregor.worker.settle.rows import OPTED_OUT
+from gregor.worker.settle.settling import InSteps
 from gregor.worker.settle.verdicts import Policy
 from gregor.worker.settle.visited import Visited
 from gregor.worker.web.urls import Urls
@@ -25,7 +31,9 @@ HREF = "http://a.test/x"
 TICKET = Ticket(HREF, HREF, "a.test")
 LINKS = (Ticket("http://a.test/y", "http://a.test/y", "a.test"),)
 PAGE = Page(HREF, HREF, "a.test", 1, "new", 200, 1.0)
-SETTLE = ["publish", "learn", "announce", "put_rows", "mark", "finish"]
+SETTLE = ["publish", "announce", "put_rows", "mark", "learn", "finish"]
+
+ONWARD = SETTLE[1:4] + SETTLE[5:]
 
 
 class Scene:
@@ -49,38 +57,54 @@ class Scene:
             note("put_rows")
             self.rows += rows
 
-        store = SimpleNamespace(rows=noted("rows", [row]), page=noted("page", stored), put_rows=put_rows,
+        async def page(key: str, visit: int) -> Page | None:
+            note("page")
+            return stored if stored is not None and stored.visit == visit else None
+
+        store = SimpleNamespace(rows=noted("rows", [row]), page=page, put_rows=put_rows,
+                                put_page=noted("store page"), put_entries=noted("appoint"),
                                 put_dead_letter=noted("letter"))  # fmt: skip
+        seen = SimpleNamespace(mark=noted("mark"), claim=noted("claim", HREF))
         log = SimpleNamespace(publish=noted("publish"), announce=noted("announce"))
         clock = SimpleNamespace(now=lambda: 100.0)
-        services = SimpleNamespace(store=store, log=log, seen=SimpleNamespace(mark=noted("mark")), coordinator=clock)
+
+        async def learn_all(links: list[Ticket]) -> None:
+            if links:
+                note("learn")
+
+        services = SimpleNamespace(store=store, log=log, seen=seen, coordinator=clock)
         lease: Any = SimpleNamespace(holds=lambda: not self._over)
         watching: Any = SimpleNamespace(retrying=lambda _: None)
-        host = SimpleNamespace(name="a.test", pushbacks=0, take_requests=tuple, busy=True)
+        host = SimpleNamespace(name="a.test", pushbacks=0, take_requests=tuple, asked=(), busy=True)
         host.queue = SimpleNamespace(put_back=lambda _: note("put back"))
         self.turn: Any = SimpleNamespace(
             host=host, used=True, over=noted("next turn"), refusal=lambda *_, **__: None, now=0.0
         )
-        waiting = SimpleNamespace(appoint=noted("appoint"), postpone=noted("postpone"))
+        waiting = SimpleNamespace(
+            place=lambda ticket, due: Entry(1, ticket), placed=lambda _: note("placed"), postpone=noted("postpone")
+        )
+        effects = Effects(lease, watching, random.Random(1))
+        anything: Any = services
         parts: dict[str, Any] = {
-            "partition": SimpleNamespace(stamp=lambda: 1),
+            "partition": SimpleNamespace(stamp=lambda: 1, id=0),
             "intake": SimpleNamespace(waiting=waiting, finish=lambda *_, **moved: note("finish", moved)),
             "turns": None,
             "rulings": SimpleNamespace(rule=noted("rule", NotNow())),
             "fetcher": SimpleNamespace(refused_port=lambda _: None),
             "examiner": None,
-            "pages": SimpleNamespace(store=noted("store page"), claim=noted("claim")),
+            "pages": SimpleNamespace(compare=noted("compare", True), stored=lambda _: note("count")),
+            "settling": InSteps(anything.log, anything.seen, anything.store, effects),
             "comebacks": SimpleNamespace(bring=noted("bring")),
             "news": SimpleNamespace(apply=noted("news"), shorten=noted("shorten")),
             "budgets": SimpleNamespace(settled=lambda *_: NO_CHANGE),
-            "visits": SimpleNamespace(published=lambda _: None, settled=lambda *_: None),
+            "visits": SimpleNamespace(running=7, published=lambda _: None, settled=lambda *_: None),
             "policy": Policy(retries=3, pause=1.0, longest=60.0, revisits=None, jitter=0.0),
             "services": services,
-            "effects": Effects(lease, watching, random.Random(1)),
+            "effects": effects,
             "orders": SimpleNamespace(ranked=lambda some: some, opted_out=lambda _: False),
             "schedule": None,
             "urls": Urls(),
-            "sent": SimpleNamespace(learn=lambda _: note("learn")),
+            "sent": SimpleNamespace(learn_all=learn_all),
             "chance": random.Random(1),
             "name": "w",
         }
@@ -108,21 +132,23 @@ class Scene:
 
 
 def fetched(**changes: Any) -> Visited:
-    response: Any = SimpleNamespace(status=200)
+    body = SimpleNamespace(open=io.BytesIO)
+    response: Any = SimpleNamespace(status=200, body=body, wire_body=None)
     whole = Visited(TICKET, None, None, page=PAGE, tickets=LINKS, response=response)
     return msgspec.structs.replace(whole, **changes)
 
 
 def test_each_step_of_a_settle_is_durable_before_the_next() -> None:
     scene = Scene()
-    assert scene.settle(fetched()) == ["store page", *SETTLE[:5], "shorten", "bring", "finish", "next turn"]
+    durable = ["compare", "store page", "claim", "publish", "announce", "put_rows", "mark"]
+    assert scene.settle(fetched()) == [*durable, "count", "learn", "shorten", "bring", "finish", "next turn"]
     assert scene.moved is False
 
 
 @pytest.mark.parametrize("last", ["publish", "put_rows", "mark"])
 def test_cut_short_it_has_done_a_beginning_of_it_and_learnt_nothing_of_what_was_not_acknowledged(last: str) -> None:
     done = Scene(last=last).settle(fetched())
-    assert done == ["store page", *SETTLE[: SETTLE.index(last) + 1]]
+    assert done == ["compare", "store page", "claim", *SETTLE[: SETTLE.index(last) + 1]]
 
 
 def test_a_retry_is_appointed_before_the_row_says_that_it_waits() -> None:
@@ -160,7 +186,52 @@ def test_the_page_of_this_very_ticket_is_settled_without_a_fetch(state: Any) -> 
     done = Scene(stored=msgspec.structs.replace(PAGE, state=state)).visit(TICKET)
     assert "rule" not in done
     assert ("claim" in done) is (state == "fetched")
-    assert [step for step in done if step in SETTLE[2:]] == ["announce", "put_rows", "mark", "finish"]
+    assert [step for step in done if step in ONWARD] == ["announce", "put_rows", "mark", "finish"]
+
+
+@pytest.mark.parametrize(
+    ("met", "then"), [(TurnHeld(), "wait for it"), (LocalShortage("no descriptor"), "put off 4.0"), (LeaseLost(), "")]
+)
+def test_a_turn_that_comes_to_nothing_leaves_its_url_in_the_queue(met: Exception, then: str) -> None:
+    async def rule(*_: Any) -> Any:
+        raise met
+
+    scene, item = Scene(), QueueItem(TICKET, FromBucket(1), inherited=False)
+    item.shortages = 2
+    crawl: Any = scene.crawl
+    crawl.rulings.rule = rule
+    crawl.fetcher.lacks = lambda _, visits, times: 2.0 * times if visits == 7 else 0.0
+    scene.turn.wait_for = lambda held: scene.done.append("wait for it")
+    scene.turn.put_off = lambda seconds: scene.done.append(f"put off {seconds}")
+    with nullcontext() if then else pytest.raises(LeaseLost):
+        asyncio.run(scene.crawl._visit(scene.turn, item))
+    assert scene.done == ["rows", *(["put back", then] if then else [])], "without a lease nothing more is done"
+    assert item.shortages == 2 + isinstance(met, LocalShortage)
+
+
+def test_a_request_that_was_not_sent_since_the_lease_is_over_is_no_outcome() -> None:
+    async def answer(given: Any) -> Any:
+        return given
+
+    scene, item = Scene(), QueueItem(TICKET, FromBucket(1), inherited=False)
+    crawl: Any = scene.crawl
+    crawl.rulings.rule = lambda *_: answer(Allowed(1.0))
+    crawl.pages.version = lambda *_: answer(None)
+    crawl.fetcher.limits_of = lambda _: None
+    crawl.fetcher.fetch = lambda *_: answer((LeaseOver(), None))
+    scene.turn.for_page = lambda *_: answer(None)
+    with pytest.raises(LeaseLost):
+        asyncio.run(scene.crawl._visit(scene.turn, item))
+    assert scene.done == ["rows"]
+
+
+def test_what_opted_out_while_it_was_asked_for_is_settled_without_its_content() -> None:
+    scene = Scene()
+    crawl: Any = scene.crawl
+    crawl.orders.opted_out = lambda _: True
+    done = scene.settle(fetched())
+    assert not {"store page", "publish"} & set(done)
+    assert scene.rows[0].rule == OPTED_OUT
 
 
 def test_the_page_of_another_kind_of_ticket_is_not_this_ones() -> None:
@@ -183,7 +254,7 @@ def test_the_items_of_a_page_that_vanished_are_told_gone_before_its_row() -> Non
     log.announce = announce
     visited = Visited(revisit, known(1), Gone(410), stored=stored)
     asyncio.run(scene.crawl.settle(scene.turn, QueueItem(revisit, FromBucket(1), False), visited))
-    assert [step for step in scene.done if step in SETTLE[2:]] == ["announce", "put_rows", "mark", "finish"]
+    assert [step for step in scene.done if step in ONWARD] == ["announce", "put_rows", "mark", "finish"]
     (vanished,) = news
     assert (vanished.page.visit, vanished.page.fetched_at) == (2, 100.0)
     assert [(item.id, item.change) for item in vanished.page.items] == [("[1]", "gone")]

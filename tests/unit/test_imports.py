@@ -13,9 +13,9 @@ ROOT = Path(__file__).parents[2]
 LAYERS = ("schemas", "partitioner", "worker")
 
 WINGS = (
-    *("base", "web", "config", "orders", "read", "borders", "links", "extract", "observe", "frontier", "fetch"),
-    *("politeness", "robots", "settle", "examine", "crawl", "operate", "run", "adapters", "archives", "inspect"),
-    *("capacity", "api"),
+    *("base", "web", "config", "orders", "read", "borders", "topic", "links", "extract", "observe", "frontier"),
+    *("fetch", "politeness", "robots", "settle", "examine", "crawl", "operate", "run"),
+    *("adapters", "archives", "inspect", "capacity", "api"),
     *("compose", "library", "commands", "demo"),
 )
 """The wings of worker/ from ground to roof: what is in one imports from those before it alone."""
@@ -27,7 +27,14 @@ ENGINES = {
         "worker/compose/rebuilding.py",
         "worker/compose/search_cluster.py",
     },
-    "worker.adapters.embedded": {"worker/compose/embedded.py", "worker/compose/kept.py"},
+    "worker.adapters.embedded": {
+        "worker/compose/embedded.py",
+        "worker/compose/kept.py",
+        "worker/compose/one_of_several.py",
+        "worker/compose/open_folder.py",
+        "worker/compose/processes.py",
+        "worker/compose/words.py",
+    },
 }
 """The engines, each with the modules that put it together."""
 
@@ -43,7 +50,7 @@ PURE = {
     "worker/borders": {"effects"},
     "worker/capacity": set[str](),
     "worker/extract": set[str](),
-    "worker/fetch": {"fetcher", "names"},
+    "worker/fetch": {"address_gate", "fetcher", "names"},
     "worker/frontier": set[str](),
     "worker/links": set[str](),
     "worker/orders": set[str](),
@@ -51,6 +58,7 @@ PURE = {
     "worker/read": {"read", "pdf"},
     "worker/robots": set[str](),
     "worker/settle": set[str](),
+    "worker/topic": set[str](),
     "worker/web": set[str](),
 }
 """The folders that decide, each with the modules in it that also wait, or keep threads."""

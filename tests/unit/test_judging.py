@@ -199,4 +199,4 @@ def test_entry_points_of_all_groups_are_read(monkeypatch: pytest.MonkeyPatch) ->
 
     monkeypatch.setattr(plugins, "entry_points", none_of)
     plugins.load()
-    assert asked == ["gregor.extractors", "gregor.pipelines", "gregor.filters", "gregor.scorers"]
+    assert asked == ["gregor.extractors", "gregor.pipelines", "gregor.filters", "gregor.scorers", "gregor.orderings"]

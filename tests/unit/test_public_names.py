@@ -12,6 +12,7 @@ import gregor.processing
 from gregor.processing import (
     GROUP,
     MAX_LINKS,
+    BroughtPage,
     Document,
     Drop,
     Extract,
@@ -19,6 +20,8 @@ from gregor.processing import (
     Filter,
     FoundLink,
     Item,
+    Learns,
+    OrderPolicy,
     PageFilter,
     Pipeline,
     Processor,
@@ -84,6 +87,21 @@ def test_filters_and_scorers() -> None:
     link = FoundLink("http://a/x", "http://a/x", "a", "a", "text", False, "http://a/", 1, "")
     assert (Judge().follow(link), Judge().score(link)) == (True, 1.0)
     assert Judge().keep(Document("http://a/x", b"abc", "text/plain"), Extract(text="abc"))
+
+
+def test_a_policy_of_the_order() -> None:
+    class Near:
+        def learn(self, page: BroughtPage) -> None:
+            self.last = page.url
+
+        def worth(self, link: FoundLink, page: BroughtPage) -> float:
+            return page.worth / link.depth
+
+    assert all(isinstance(Near(), face) for face in (OrderPolicy, Learns))
+    page = BroughtPage("http://a/", "http://a/", "a", 0, "", 1.0, 1, "title", "text")
+    link = FoundLink("http://a/x", "http://a/x", "a", "a", "text", False, "http://a/", 2, "")
+    Near().learn(page)
+    assert Near().worth(link, page) == 0.5
 
 
 def test_every_public_name_is_tried_here() -> None:

@@ -13,7 +13,8 @@ from urllib.parse import parse_qsl, quote, urlsplit
 import xxhash
 
 from gregor.schemas.messages import Ticket
-from gregor.worker.frontier.back_queue import BackQueue, FromLog, QueueItem
+from gregor.worker.frontier.back_queue import BackQueue
+from gregor.worker.frontier.queue_item import FromLog, QueueItem
 from gregor.worker.links.priority import of_link
 from gregor.worker.links.traps import Traps
 from gregor.worker.links.url_loops import malformed
@@ -21,6 +22,8 @@ from gregor.worker.read.fingerprints import text_fingerprint
 from gregor.worker.web.urls import Url, Urls
 from tests.web.trap_web import TrapWeb
 
+NOW = 1_790_000_000.0
+"""When the sites are crawled, unix seconds: in 2026."""
 WORDS = ("alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa", "lambda", "omicron")
 
 Answer = tuple[str, Iterable[str]]
@@ -46,7 +49,7 @@ def crawl(site: Site, seed: str, limit: int = 3000, traps: Traps | None = None) 
     def add(url: Url, depth: int, via: str) -> None:
         if url.key not in seen:
             seen.add(url.key)
-            ticket = Ticket(url.href, url.key, url.host, 0, "new", of_link(depth), depth, 0, via, "a")
+            ticket = Ticket(url.href, url.key, url.host, 0, "new", of_link(depth), depth, 0, via, "a", at=NOW)
             queue = queues.setdefault(url.host, BackQueue(traps.judge))
             assert queue.takes(ticket, limit * 1000)
             queue.put(QueueItem(ticket, FromLog(1, 0), False))
@@ -72,6 +75,8 @@ def crawl(site: Site, seed: str, limit: int = 3000, traps: Traps | None = None) 
                 continue
             if reason := malformed(target) or traps.refuses(url, target, item.ticket.via):
                 crawled.refused[reason] += 1
+                if not malformed(target):
+                    traps.refused_names.add(Ticket(target.href, target.key, target.host, via=url.key, link="a"))
             else:
                 add(target, item.ticket.depth + 1, url.key)
         owner = prints.setdefault(text_fingerprint(text), url.key)
@@ -80,6 +85,12 @@ def crawl(site: Site, seed: str, limit: int = 3000, traps: Traps | None = None) 
             crawled.returned += 1
             again = Ticket(key, key, url.host, 1, "revisit", depth=item.ticket.depth, via=url.key, link="a")
             queues[url.host].put(QueueItem(again, FromLog(1, 0), False))
+        traps.came_back(url.host, traps.returning(url.host))
+        for name_link in (aside := traps.refused_names.returning(url.host)):
+            crawled.returned += 1
+            if (name := urls.parse(name_link.href)) is not None:
+                add(name, item.ticket.depth + 1, name_link.via)
+        traps.refused_names.came_back(url.host, aside)
     return crawled
 
 

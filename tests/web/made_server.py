@@ -1,9 +1,10 @@
 """A site of made-up pages on loopback, one thread a connection."""
 
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+from tests.serving import running
 
 MadePage = tuple[str, bytes]
 """A media type, and a body."""
@@ -30,12 +31,5 @@ def serving(page_at: Callable[[str], MadePage | None]) -> Iterator[int]:
         def log_message(self, format: str, *args: object) -> None:
             """Nothing is logged."""
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    try:
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server, running(server):
         yield server.server_port
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()

@@ -6,6 +6,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from gregor.worker.demo import __main__ as demo
 from gregor.worker.demo import warc
 from gregor.worker.demo.server import HOSTS, SEEDS, WEB, serving
 from tests.web import make_demo
@@ -52,3 +53,10 @@ def test_a_cut_file_is_a_clear_error(tmp_path: Path) -> None:
     cut.write_bytes(WEB.read_bytes()[:-20])
     with pytest.raises(ValueError, match="is cut"):
         warc.index([cut])
+
+
+def test_a_host_table_that_cannot_be_written_is_a_clear_error(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert demo.serve(tmp_path / "none" / "demo.hosts") == 2
+    assert "demo.hosts: No such file or directory" in capsys.readouterr().err

@@ -1,10 +1,13 @@
 """The bundled web, crawled by the command line: every page ends in the state that its recording is there to show."""
 
+import fcntl
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from gregor.worker.demo.__main__ import demo
 from gregor.worker.demo.server import serving
 from tests.web import crawler, make_demo
 
@@ -71,3 +74,13 @@ def test_every_recorded_page_that_may_be_visited_is(crawled: dict[str, dict[str,
         if one.status.startswith("200") and not one.url.endswith((".txt", ".xml"))
     }
     assert recorded - visible == {f"{make_demo.TOWN}/private/ledger.html", f"{make_demo.FERRY}/tickets?from=town"}
+
+
+def test_a_second_demonstration_leaves_the_first_its_web(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    table = tmp_path / "data.hosts"
+    table.write_text("a.test 127.0.0.1:1\n")
+    with table.open("a") as first:
+        fcntl.flock(first, fcntl.LOCK_EX)
+        assert demo(str(tmp_path / "data")) == 2
+    assert table.read_text() == "a.test 127.0.0.1:1\n"
+    assert "another demonstration crawls into" in capfd.readouterr().err

@@ -5,12 +5,15 @@ everything else that it fetches is waste. With `new_words` every page of an endl
 """
 
 import random
+from base64 import urlsafe_b64encode
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from datetime import date, timedelta
 from functools import cached_property
 from hashlib import sha256
 from html import escape
 from urllib.parse import parse_qsl, urlsplit
+from uuid import UUID
 
 Layout = Callable[["TrapWeb", int], list[int]]
 Trap = Callable[["TrapWeb", str], list[str] | None]
@@ -116,6 +119,8 @@ class TrapWeb:
     pages: int = 300
     layout: str = "chain"
     form: str = "/page/{}"
+    """Where an honest page is, by its number; with a ``%Y``, by the day of its number, the first being in 2019. Names
+    that are drawn for it: ``{sha}``, ``{base64}``, ``{uuid}``."""
     traps: tuple[str, ...] = tuple(TRAPS)
     new_words: bool = False
     links: int = 2
@@ -140,7 +145,16 @@ class TrapWeb:
     @cached_property
     def honest(self) -> dict[str, int]:
         """The targets of the honest pages with their numbers; the first is the start page."""
-        return {"/": 0} | {self.form.format(number): number for number in range(1, self.pages)}
+        return {"/": 0} | {self._target(number): number for number in range(1, self.pages)}
+
+    def _target(self, number: int) -> str:
+        drawn = sha256(f"{self.seed} name {number}".encode())
+        names = {
+            "sha": drawn.hexdigest()[:40],
+            "base64": urlsafe_b64encode(drawn.digest()[:16]).decode().rstrip("="),
+            "uuid": str(UUID(bytes=drawn.digest()[:16], version=4)),
+        }
+        return (date(2019, 1, 1) + timedelta(number)).strftime(self.form).format(number, **names)
 
     def page(self, target: str) -> str | None:
         """The HTML at a target; None where there is nothing."""

@@ -1,4 +1,4 @@
-"""Servers for a developer: `python -m tests.cluster.servers up [NAME...]`, `… down`.
+"""Servers for a developer: `python -m tests.cluster.servers up [--index] [NAME...]`, `… down`.
 
 What was started stands in build/servers.json, its data and logs in build/servers/; the config on standard output
 reaches it.
@@ -25,12 +25,13 @@ from tests.cluster.servers.session import ANSWERS, find
 _BUILD: Final = Path("build").resolve()
 _STATE: Final = _BUILD / "servers.json"
 _NAMES: Final = ("kafka", "zookeeper", "redis", "cassandra")
+_INDEX: Final = "opensearch"
 _STOP_TIMEOUT: Final = 30.0
 
 
 class _Started(msgspec.Struct):
     """A process group by its id and its leader's start (clock ticks since boot), with what starts it again; or a
-    container by its id. ``server``: of which of `_NAMES` it is."""
+    container by its id. ``server``: its name."""
 
     group: int = 0
     born: str = ""
@@ -98,9 +99,9 @@ def config(addresses: dict[str, tuple[str, ...]], replication: int = 1) -> str:
     """The config file that reaches them: Redis by its primary."""
     values = {name: found[:1] if name == "redis" else found for name, found in addresses.items()}
     lines = [f"{name} = {msgspec.json.encode(value).decode()}" for name, value in values.items()]
-    return "\n".join(
-        ['engine = "cluster"', *lines, *(f"{name}_replication = {replication}" for name in ("kafka", "cassandra"))]
-    )
+    alone = [f"{_INDEX}_replicas = 0"] if len(addresses.get(_INDEX, ())) == 1 else []  # a copy has no node to be on
+    replications = (f"{name}_replication = {replication}" for name in ("kafka", "cassandra"))
+    return "\n".join(['engine = "cluster"', *lines, *replications, *alone])
 
 
 def _read() -> _State:
@@ -141,14 +142,16 @@ def main() -> int:
     up = commands.add_parser(
         "up", help="start what does not run, also what has died, and print the config that reaches it"
     )
-    up.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(_NAMES)}; default: all")
+    names = ", ".join((*_NAMES, _INDEX))
+    up.add_argument("names", nargs="*", metavar="NAME", help=f"of {names}; default: all but the last")
+    up.add_argument("--index", action="store_true", help="the last too, in which a crawl is searched")
     commands.add_parser("down", help="end what was started, and remove its data")
     arguments = parser.parse_args()
     if arguments.command == "down":
         return _down()
-    if unknown := set(arguments.names).difference(_NAMES):
+    if unknown := set(arguments.names).difference((*_NAMES, _INDEX)):
         parser.error(f"no server {', '.join(unknown)}")
-    return _up(arguments.names or list(_NAMES))
+    return _up(list(dict.fromkeys([*(arguments.names or _NAMES), *([_INDEX] if arguments.index else [])])))
 
 
 if __name__ == "__main__":

@@ -54,15 +54,19 @@ transport.port: {transport}
 cluster.routing.allocation.disk.threshold_enabled: false
 """
 _OPTIONS: Final = (
-    *("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Djna.nosys=true", "-Djna.nounpack=true"),
+    *("-XX:+UseSerialGC", "-Djna.nosys=true", "-Djna.nounpack=true"),
     *("-Djna.noclasspath=true", "-Dio.netty.noUnsafe=true", "-Dlog4j2.disable.jmx=true"),
     *("-Dlog4j.shutdownHookEnabled=false", "-Djava.awt.headless=true", "--enable-native-access=ALL-UNNAMED"),
     "--add-modules=jdk.incubator.vector",
 )
 
 
-def start(folder: Path, guard: Guard | None, count: int = 1) -> Service:
-    """Start nodes; raises `Missing` or `ServerFailed`."""
+_QUICK: Final = "-XX:TieredStopAtLevel=1"
+"""Halves the start, and what it is worth afterwards."""
+
+
+def start(folder: Path, guard: Guard | None, count: int = 1, *, optimised: bool = False) -> Service:
+    """Start nodes, ``optimised`` as for work instead of for a quick start; raises `Missing` or `ServerFailed`."""
     java, library, modules = _java(), jars("opensearch", _CORE), _modules()
     ports = free_ports(2 * count)
     pairs = list(zip(ports[:count], ports[count:], strict=True))
@@ -79,7 +83,9 @@ def start(folder: Path, guard: Guard | None, count: int = 1) -> Service:
         (home / "config/opensearch.yml").write_text(config + _discovery([at for _, at in pairs]))
         places = {"opensearch.path.home": home, "opensearch.path.conf": home / "config", "java.io.tmpdir": home / "tmp"}
         heap = "384m" if count == 1 else "256m"
-        command = [java, f"-Xms{heap}", f"-Xmx{heap}", *_OPTIONS, *(f"-D{name}={at}" for name, at in places.items())]
+        heap = "1g" if optimised else heap
+        options = [*_OPTIONS, *([] if optimised else [_QUICK])]
+        command = [java, f"-Xms{heap}", f"-Xmx{heap}", *options, *(f"-D{name}={at}" for name, at in places.items())]
         main = ["-cp", f"{library}/*", "org.opensearch.bootstrap.OpenSearch"]
         nodes.append(Process("opensearch", [*command, *main], home, guard))
     addresses = tuple(f"127.0.0.1:{http}" for http, _ in pairs)

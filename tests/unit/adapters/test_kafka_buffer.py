@@ -57,6 +57,7 @@ def test_an_end_from_before_is_none() -> None:
     assert tap.ends_before(1)
     tap.add(0, b"a")
     assert tap.take(10, 1) is None
+    assert not tap.ends_before(2), "where it ended before that record says nothing"
     tap.reached_end(0)
     assert tap.take(10, 1) is None
     tap.reached_end(1)

@@ -4,11 +4,13 @@ import asyncio
 from collections.abc import Sequence
 
 import msgspec
+import pytest
 
 from benchmarks.zookeeper_memory import MemoryNodes, MemoryServer
 from gregor.worker.adapters.cluster.lease import ClusterLease, Session
 from gregor.worker.adapters.cluster.ownership import OwnerNodes
-from gregor.worker.adapters.cluster.zookeeper_tree import Operation, OwnerNode, Tree
+from gregor.worker.adapters.cluster.zookeeper_tree import Operation, OwnerNode, Stat, Tree
+from gregor.worker.borders.errors import Unavailable
 from tests.contract.world import ManualClock
 
 TREE = Tree("/gregor", "test")
@@ -27,6 +29,25 @@ class Disturbed(MemoryNodes):
         if self.replaced:
             self.session = Session(self.session.number + 100, LENGTH)
         return await super().commit(operations)
+
+
+class Unheard(MemoryNodes):
+    """A connection that breaks before the answer to its first transaction; ``asked``: what was asked since."""
+
+    asked: list[str] | None = None
+
+    async def commit(self, operations: Sequence[Operation]) -> bool:
+        took = await super().commit(operations)
+        if self.asked is None:
+            self.asked = []
+            raise Unavailable("ZooKeeper", "no answer")
+        self.asked.append("commit")
+        return took
+
+    async def get(self, path: str, *, watch: bool = False) -> tuple[bytes, Stat] | None:
+        if self.asked is not None:
+            self.asked.append(f"get {path.split('/')[-2]}")
+        return await super().get(path, watch=watch)
 
 
 class Site:
@@ -84,6 +105,21 @@ def test_who_comes_second_has_no_lease() -> None:
     site.nodes.beaten = True
     assert site.acquire() is None
     assert (site.epoch, site.owner) == (4, OwnerNode("b", 9))
+
+
+def test_a_node_whose_making_nobody_heard_of_is_looked_for_after_a_write_and_removed() -> None:
+    """Else what was asked before might still happen after it was looked for."""
+    site = Site(4)
+    nodes = Unheard(site.server, site.nodes.session)
+    owners = OwnerNodes(nodes, TREE, "a", site.clock, lambda: 77.0)
+    with pytest.raises(Unavailable):
+        asyncio.run(owners.acquire(3, 0))
+    assert site.owner == OwnerNode("a", 5)
+    lease = asyncio.run(owners.acquire(3, 0))
+    assert nodes.asked is not None
+    assert nodes.asked[:4] == ["commit", "get epochs", "get owners", "commit"]
+    assert lease is not None
+    assert (lease.epoch, site.owner) == (6, OwnerNode("a", 6))
 
 
 def test_a_partition_is_taken_once_as_long_as_it_is_held() -> None:

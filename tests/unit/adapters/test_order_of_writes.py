@@ -11,10 +11,13 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
+from confluent_kafka import OFFSET_INVALID, TopicPartition
 
 from gregor.worker.adapters.cluster import kafka_producer
 from gregor.worker.adapters.cluster.cassandra_client import Cassandra
+from gregor.worker.adapters.cluster.kafka_offsets import Offsets
 from gregor.worker.adapters.cluster.kafka_producer import Publisher
+from gregor.worker.adapters.cluster.kafka_trim import Trimmer
 from gregor.worker.adapters.cluster.log import KafkaLog
 from gregor.worker.adapters.cluster.redis_scripts import MARK
 from gregor.worker.adapters.cluster.store_backlogs import Backlogs
@@ -139,6 +142,48 @@ def test_the_index_of_a_backlog_is_there_before_its_entries_and_goes_after_them(
     in_order(
         lambda cassandra: Backlogs(cast(Cassandra, cassandra)).drop(3, "a.test", 1, 7), "backlog", "backlog_chunks"
     )
+
+
+def test_what_is_written_with_the_stamp_of_a_drop_outlives_it() -> None:
+    stamps: list[object] = []
+
+    async def write(_: str, values: tuple[object, ...]) -> None:
+        stamps.append(values[0])
+
+    cassandra = cast(Cassandra, SimpleNamespace(write=write))
+    asyncio.run(Backlogs(cassandra).drop(3, "a.test", 1, 7))
+    asyncio.run(Calendars(cassandra).drop(3, 5, 7))
+    assert stamps == [6] * 4
+
+
+def test_a_mark_that_comes_while_records_are_deleted_is_not_set_back() -> None:
+    source, other, rounds = ("topic", 3), ("topic", 4), list[dict[tuple[str, int], int]]()
+
+    async def play() -> None:
+        trimmer, twice = Trimmer({}, 1.0, 0.0), asyncio.Event()
+
+        async def delete(marks: dict[tuple[str, int], int]) -> dict[tuple[str, int], int]:
+            rounds.append(marks)
+            if len(rounds) > 1:
+                twice.set()
+                return {}
+            trimmer.add({source: 9})
+            return marks
+
+        trimmer._delete = delete  # type: ignore[assignment,method-assign]
+        trimmer.add({source: 5, other: 6})
+        await asyncio.wait_for(twice.wait(), 20)
+        await trimmer.close()
+
+    asyncio.run(play())
+    assert rounds[:2] == [{source: 5, other: 6}, {source: 9, other: 6}], "what failed is tried again"
+
+
+def test_where_nothing_was_committed_reading_begins_at_the_start() -> None:
+    offsets: Any = Offsets.__new__(Offsets)
+    found = [TopicPartition("topic", 0, OFFSET_INVALID), TopicPartition("topic", 1, 5)]
+    offsets._timeout, offsets._consumer = 1.0, SimpleNamespace(committed=lambda wanted, timeout: found)
+    assert offsets._committed([("topic", 0), ("topic", 1)]) == {("topic", 0): 0, ("topic", 1): 5}
 
 
 @pytest.mark.parametrize("fails", [False, True])

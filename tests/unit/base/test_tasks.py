@@ -31,3 +31,13 @@ def test_until_ends_with_the_event_or_the_time() -> None:
         await tasks.until(event, 3600)
 
     asyncio.run(main())
+
+
+def test_what_is_done_beside_ends_with_the_block() -> None:
+    async def main() -> bool:
+        async with tasks.beside(asyncio.sleep(3600)) as task:
+            await asyncio.sleep(0)
+            assert not task.done()
+        return task.cancelled()
+
+    assert asyncio.run(main())

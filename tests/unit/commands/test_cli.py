@@ -253,10 +253,19 @@ def test_every_command_has_its_own_words() -> None:
     assert set(commands.choices) == set(COMMANDS)
 
 
-def test_help_imports_little() -> None:
-    line = "import sys; from gregor.worker.commands import cli; cli.parser(''); print(*sys.modules)"
+HEAVY = {"pycurl", "selectolax", "rich", "warcio", "numpy", "gregor.worker.compose.worker"}
+
+
+@pytest.mark.parametrize(
+    ("named", "heavy"),
+    [
+        ("from gregor.worker.commands import cli; cli.parser('')", HEAVY | {"asyncio"}),
+        ("import gregor; gregor.Crawl", HEAVY | {"dns", "tenacity", "sqlite3", "gregor.worker.observe.stats"}),
+    ],
+)
+def test_help_and_names_of_the_library_import_little(named: str, heavy: set[str]) -> None:
+    line = f"import sys; {named}; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", line], capture_output=True, text=True, check=True, timeout=60)
-    heavy = {"pycurl", "selectolax", "rich", "warcio", "numpy", "asyncio", "gregor.worker.compose.worker"}
     assert not heavy & set(done.stdout.split())
 
 
@@ -306,21 +315,22 @@ def test_the_page_of_settings_is_true() -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "code"),
+    ("words", "codes"),
     [
-        ("config show", 0),
-        ("pages", 2),
-        ("seed --seeds -", 2),
-        # To its end, past a few lines of progress; its event loop takes a file with a stream's number for a fault.
-        ("crawl http://a.test/ --host-table table --max-time 0.3 --set progress_interval=0.1", 0),
+        ("config show", {0}),
+        ("pages", {2}),
+        ("seed --seeds -", {2}),
+        # To its end, past a few lines of progress; 1 once its host was tried, which is not there. Its event loop takes
+        # a file with a stream's number for a fault.
+        ("crawl http://a.test/ --host-table table --max-time 0.3 --set progress_interval=0.1", {0, 1}),
     ],
 )
 @pytest.mark.parametrize("streams", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-", "2>/dev/full"])
-def test_closed_streams_change_nothing(words: str, code: int, streams: str, tmp_path: Path) -> None:
+def test_closed_streams_change_nothing(words: str, codes: set[int], streams: str, tmp_path: Path) -> None:
     (tmp_path / "table").write_text("a.test 127.0.0.1:9")
     line = f"exec {sys.executable} -m gregor.worker.commands.cli {words} {streams}"
     done = subprocess.run(line, shell=True, capture_output=True, timeout=60, check=False, cwd=tmp_path)
-    assert done.returncode == code
+    assert done.returncode in codes
     assert b"Traceback" not in done.stderr
 
 

@@ -62,3 +62,19 @@ def test_a_clock_that_was_ahead_delays_nothing(
     (tmp_path / "data" / "rounds.json").write_bytes(msgspec.json.encode(Round(NOW + 1e8, asked=True)))
     assert run(FINISHED, INTERRUPTED) == INTERRUPTED
     assert "due at 2027-01-15T09:00:00Z" in capsys.readouterr().err
+
+
+def test_what_a_budget_left_is_gone_on_with_and_nothing_is_asked_anew(
+    run: Callable[..., int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = list[str]()
+
+    async def everything(*_: object) -> None:
+        asked.append("all")
+
+    monkeypatch.setattr("gregor.worker.commands.recrawl.everything", everything)
+    for left, times in ((True, 0), (False, 1)):
+        last = Round(NOW - 7200.0, asked=True, left=left)
+        (tmp_path / "data" / "rounds.json").write_bytes(msgspec.json.encode(last))
+        assert run(INTERRUPTED) == INTERRUPTED
+        assert len(asked) == times

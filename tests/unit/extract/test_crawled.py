@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -281,6 +282,71 @@ def test_what_a_pipeline_gives_must_be_an_item() -> None:
     losses: list[Any] = []
     assert plugins.LoadedPipeline("Odd", Odd()).process(Item("r", "i", {}), losses) is None
     assert [loss.cause for loss in losses] == ["Odd gave no item but str"]
+
+
+LOOP: list[Any] = []
+LOOP.append(LOOP)
+DEEP: dict[str, Any] = {}
+for _ in range(5000):
+    DEEP = {"x": DEEP}
+
+
+@pytest.mark.parametrize(
+    ("value", "kept"),
+    [
+        (object(), None),
+        (LOOP, None),
+        (DEEP, None),
+        ({(1, 2): 3}, None),
+        (float("nan"), [None]),
+        ("\ud800", ["?"]),
+        ([float("inf"), "\udc00", 10**30], [[None, "?", 10**30]]),
+        (date(2026, 11, 30), ["2026-11-30"]),
+        ({1: {2}}, [{"1": [2]}]),
+    ],
+)
+def test_what_code_of_others_makes_is_kept_as_json_or_costs_its_item(
+    value: Any, kept: list[Any] | None, tmp_path: Path
+) -> None:
+    class Made:
+        def extract(self, document: Document) -> Iterable[Any]:
+            yield {"a": 1}
+            yield {"a": value}
+
+    class Changed:
+        def process(self, item: Item) -> Item:
+            item.fields["a"] = value
+            return item
+
+    extractors = {"Made": plugins.LoadedExtractor("Made", "made", None, (), "", Made())}
+    made = extracted(Extraction(extractors=tuple(extractors.values())))
+    assert told(made) == [("Made", {"a": 1}), *(("Made", {"a": each}) for each in kept or [])]
+    assert [loss.cause.partition(": ")[0] for loss in made.losses] == ([] if kept else ["the extractor failed"])
+    losses: list[Any] = []
+    passed = plugins.LoadedPipeline("Changed", Changed()).process(Item("r", "i", {}), losses)
+    assert ([passed.fields["a"]] if passed else None, len(losses)) == (kept, int(not kept))
+
+
+@pytest.mark.parametrize("names", [(3, "i"), ("r", None), ("\ud800", "i")])
+def test_a_pipeline_names_rule_and_item_in_text(names: tuple[Any, Any]) -> None:
+    class Renamed:
+        def process(self, item: Item) -> Item:
+            return Item(*names, {})
+
+    losses: list[Any] = []
+    assert plugins.LoadedPipeline("Renamed", Renamed()).process(Item("r", "i", {}), losses) is None and losses
+
+
+def test_whoever_wants_to_leave_costs_no_more_than_another_failure(tmp_path: Path) -> None:
+    (tmp_path / "bad.py").write_text("raise SystemExit(3)\n")
+    with pytest.raises(BadInput, match="line 1 cannot be loaded: SystemExit"):
+        plugins.load([f"{tmp_path / 'bad.py'}:Words"], ())
+
+    class Leaves:
+        def extract(self, document: Document) -> Iterable[Any]:
+            raise SystemExit(3)
+
+    assert plugins.LoadedExtractor("Leaves", "x", None, (), "", Leaves()).extract(Document(URL, b"", "text/html"))[1]
 
 
 def test_entry_points_are_loaded() -> None:

@@ -83,6 +83,11 @@ def test_what_is_wrong_is_said_with_its_line(text: str, line: int, part: str, tm
         ("item:\n- name: job\n  fields:\n    a:\n      css: b\n      tipe: int", 6, "did you mean type?"),
         ("item:\n- name: job\n  name: job", 3, "stands twice"),
         ("item: [", 1, "no YAML"),
+        ("item:\n- name: job\n  fields: {1: h1}", 3, "1 is no text as a key: quote it"),
+        ("item:\n- name: job\n  fields:\n    no: h1", 4, "no is no text as a key: quote it"),
+        ("item:\n- name: job\n  fields:\n    ? [a]\n    : h1", 4, "no text as a key: quote it"),
+        ("item:\n- name: job\n  fields:\n    2024-01-01: h1", 4, "no text as a key"),
+        ("item:\n- name: job\n  fields:\n    ~: h1", 4, "no text as a key"),
         ("- a", 1, "it begins with `item:`"),
     ],
 )
@@ -141,3 +146,10 @@ def test_the_columns_of_objects_have_dots(tmp_path: Path) -> None:
     (rule,) = rules_of(tmp_path, text)
     assert [type(field) for field in rule.fields] == [Field, Group, Group]
     assert list(rule.columns()) == ["a", "o.b", "l"]
+
+
+@pytest.mark.parametrize("name", ["rules.toml", "rules.yaml"])
+def test_what_is_no_text_is_said_with_its_line(name: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_bytes(b"# a\n# b\n# \xe9\n")
+    with pytest.raises(BadInput, match=rf"{name}, line 3: it is not text in UTF-8$"):
+        rules.read([tmp_path / name])

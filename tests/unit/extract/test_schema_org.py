@@ -84,6 +84,8 @@ def test_references_of_microdata() -> None:
         "<div itemscope itemtype=Thing itemref='a b'></div><p id=a itemprop=name>n<p id=b><i itemprop=url>u</i>"
     )
     assert entities(page, "Thing") == [{"@type": "Thing", "name": "n", "url": "u"}]
+    again = parsed("<div itemscope itemtype=Thing itemref='a b a' id=b><p id=a itemprop=name>n</div>")
+    assert entities(again, "Thing") == [{"@type": "Thing", "name": "n"}], "named twice, and within"
 
 
 def chain(length: int) -> list[dict[str, Any]]:

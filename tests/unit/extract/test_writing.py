@@ -54,6 +54,12 @@ def test_pages_cannot_have_columns_without_end() -> None:
         (" =1", "' =1"),
         ("\t=1", "'\t=1"),
         ("\uff1d1", "'\uff1d1"),
+        ("\ufe66", "'\ufe66"),
+        ("\xa0=1", "'\xa0=1"),
+        ("\x00\u200b+1", "'\x00\u200b+1"),
+        ("\ufeff@a", "'\ufeff@a"),
+        ("\u3000-1-1", "'\u3000-1-1"),
+        ("\xa0a", "\xa0a"),
         ("-5", "-5"),
         ("+49", "+49"),
         ("-0.5", "-0.5"),
@@ -121,6 +127,7 @@ url = "https://a.example/p"
         ("expected = 'p.jsonl'", []),
         ("expected = 'p.json'", []),
         ("items = [{ t = 'U' }]", ['item 1: t: expected "U", got "T"']),
+        ("items = [{ t = 2026-11-02 }]", ['item 1: t: expected "2026-11-02", got "T"']),
         ("items = [{ u = 'T' }]", ['item 1: u: expected "T", got null']),
         ("items = []", ["0 items expected, got 1", 'got beside: {"_item": "x", "_rule": "x", "t": "T", "n": 7}']),
         ("items = [{}, {}]", ["2 items expected, got 1"]),
@@ -143,13 +150,21 @@ def test_the_tests_of_rules(expected: str, wrong: list[str], tmp_path: Path) -> 
         (RULES + "items = [1]", "line 11: items is a list of tables"),
         (RULES + "items = []\nexpect = 'x'", "line 12: 'expect' means nothing here (did you mean expected?)"),
         (RULES + "expected = 'none.jsonl'", "line 11: cannot read"),
-        (RULES + "expected = 'p.html'", "line 11: p.html has no JSON lines"),
+        (RULES + "expected = 'p.html'", "line 11: p.html has no JSON lines: line 1 is no JSON"),
+        (RULES + "expected = 'second.jsonl'", "line 11: second.jsonl has no JSON lines: line 3 is no object"),
+        (RULES + "expected = 'list.json'", "line 11: list.json has no JSON lines: its members are no objects"),
+        (RULES + "expected = 'deep.json'", "line 11: deep.json has no JSON lines"),
+        (RULES + "expected = 'deep.jsonl'", "line 11: deep.jsonl has no JSON lines: line 1 is no JSON"),
         (RULES.replace("p.html", "q.html") + "items = []", "line 9: cannot read"),
         (RULES.replace("https://a.example/p", "nowhere") + "items = []", "line 8: a test needs page"),
     ],
 )
 def test_a_test_that_is_none(text: str, part: str, tmp_path: Path) -> None:
     (tmp_path / "p.html").write_text("<h1>T</h1><b>7")
+    (tmp_path / "second.jsonl").write_text('{"t": "T"}\n\n7\n')
+    (tmp_path / "list.json").write_text("[1]")
+    (tmp_path / "deep.json").write_text("[" * 100_000)
+    (tmp_path / "deep.jsonl").write_text('{"a": ' + "[" * 100_000)
     (tmp_path / "rules.toml").write_text(text)
     with pytest.raises(BadInput) as caught:
         cases.cases(tmp_path / "rules.toml")

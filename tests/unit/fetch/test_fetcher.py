@@ -9,12 +9,12 @@ from gregor.schemas.messages import Ticket
 from gregor.worker.borders.resolver import Resolution
 from gregor.worker.borders.transport import Request, SocketAddress
 from gregor.worker.config.settings import Config, HostOverride, replace
-from gregor.worker.fetch.address_limit import AddressGate
+from gregor.worker.fetch.address_gate import AddressGate
 from gregor.worker.fetch.fetcher import Fetcher
 from gregor.worker.fetch.held import AddressBusy
 from gregor.worker.fetch.names import NameLookups
 from gregor.worker.fetch.outcomes import Outcome
-from gregor.worker.frontier.back_queue import FromLog, QueueItem
+from gregor.worker.frontier.queue_item import FromLog, QueueItem
 from gregor.worker.web.urls import Urls
 from tests.contract.world import Permitted
 from tests.memory_transport import MemoryTransport, Scripted
@@ -41,7 +41,14 @@ class Resolves:
 
 def fetcher(resolver: Resolves, transport: MemoryTransport, config: Config, limit: int | None = None) -> Fetcher:
     names = NameLookups(resolver, 64, time.monotonic)
-    return Fetcher(config, transport, names, AddressGate(limit), URLS, {"https://a.test": "Bearer x"})
+    return Fetcher(
+        config,
+        transport,
+        names,
+        AddressGate(replace(config, per_address=limit), None, time.monotonic),
+        URLS,
+        {"https://a.test": "Bearer x"},
+    )
 
 
 def queued(href: str) -> QueueItem:
@@ -90,7 +97,7 @@ def test_an_address_has_room_for_so_many_requests_whatever_the_names() -> None:
             return Scripted(delay=60.0)
 
         transport = MemoryTransport({"http://a.test/": slow})
-        one = fetcher(names, transport, Config(), limit=1)
+        one = fetcher(names, transport, Config(delay=0.0), limit=1)
         running = asyncio.create_task(fetched(one, "http://a.test/"))
         await sent.wait()
         with pytest.raises(AddressBusy):
@@ -118,7 +125,7 @@ def test_credentials_headers_and_cookies_go_where_they_belong() -> None:
         hrefs = ["https://a.test/", "https://a.test/2", "http://a.test/", "https://c.test/"]
         transport = MemoryTransport(dict.fromkeys(hrefs, with_cookie))
         hosts = (HostOverride(host="a.test", headers={"X-Key": "1", "authorization": "of the host"}),)
-        one = fetcher(names, transport, replace(Config(), cookies=True, hosts=hosts))
+        one = fetcher(names, transport, replace(Config(delay=0.0), cookies=True, hosts=hosts))
         for href in hrefs:
             await fetched(one, href)
         sent = [dict(request.headers) for request in transport.requests]

@@ -21,6 +21,7 @@ from gregor.worker.fetch.outcomes import (
     Pushback,
     Redirected,
     Unchanged,
+    in_the_end,
     of_failure,
     of_response,
     of_result,
@@ -113,6 +114,13 @@ def test_the_longest_of_several_retry_afters_holds() -> None:
     answer = response(500, Retry_After="5")
     answer.headers += [("retry-after", "30"), ("Retry-After", "soon")]
     assert of_result(answer, HREF, NOW, LONGEST) == Failed("status", "status 500", 500, after=30.0)
+
+
+@pytest.mark.parametrize("cause", ["connect", "reset", "timeout"])
+def test_what_was_never_sent_is_the_hosts_failure(cause: str) -> None:
+    failed = Failed(cause, "why")
+    assert in_the_end(failed, None, sent=False, last=False) == Failed(cause, "why", host=True)
+    assert in_the_end(failed, None, sent=True, last=False) == failed
 
 
 def test_a_body_that_ended_early_is_tried_again() -> None:

@@ -10,7 +10,7 @@ import pytest
 from gregor.worker.borders.resolver import DnsFailure, Resolution
 from gregor.worker.borders.transport import Failure, FetchResult, Limits, Permit, Request, SocketAddress
 from gregor.worker.config.settings import Config, replace
-from gregor.worker.fetch.address_limit import AddressGate
+from gregor.worker.fetch.address_gate import AddressGate
 from gregor.worker.fetch.fetcher import Fetcher
 from gregor.worker.fetch.held import InDoubt, LineDown
 from gregor.worker.fetch.names import NameLookups
@@ -173,6 +173,7 @@ async def ask(fetcher: Fetcher, host: str) -> object:
 
 
 WOKEN: list[str] = []
+FREE = AddressGate(Config(per_address_delay=0.0), None, time.monotonic)
 
 
 def test_a_turn_that_meets_a_line_that_is_down_is_held_and_called_when_it_is_back() -> None:
@@ -181,7 +182,14 @@ def test_a_turn_that_meets_a_line_that_is_down_is_held_and_called_when_it_is_bac
         hosts = ["dns0.test", "a1.test", "a2.test", "a3.test"]
         line = Line({f"http://{host}/": Scripted() for host in [*hosts, "new9.test"]})
         names = NameLookups(Resolves(line), 64, time.monotonic)
-        fetcher = Fetcher(replace(Config(), failure_ttl=0.2), line, names, AddressGate(None), URLS, {})
+        fetcher = Fetcher(
+            replace(Config(), failure_ttl=0.2),
+            line,
+            names,
+            FREE,
+            URLS,
+            {},
+        )
         assert {await ask(fetcher, host) for host in hosts} == {Fetched}
         line.cut = True
         assert [await ask(fetcher, host) for host in hosts] == [InDoubt, InDoubt, LineDown, LineDown]

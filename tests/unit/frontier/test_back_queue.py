@@ -1,11 +1,17 @@
 """A host's back queue: its order, and each item once."""
 
+from collections.abc import Iterable
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from gregor.schemas.messages import Ticket, TicketKind
-from gregor.worker.frontier.back_queue import BackQueue, FromBucket, FromLog, QueueItem
-from gregor.worker.links.rank import Judged, Rank
+from gregor.worker.frontier.back_queue import BackQueue
+from gregor.worker.frontier.growth import FEW, MANY
+from gregor.worker.frontier.queue_item import FromBucket, FromLog, QueueItem
+from gregor.worker.links.rank import LOOKS_DATED, LOOKS_ENDLESS, Judged, Rank
+from gregor.worker.links.shapes import section, target_of
 
 KINDS: list[TicketKind] = ["new", "retry", "revisit"]
 STEPS = st.lists(st.tuples(st.sampled_from(["put", "take", "back", "remove"]), st.integers(0, 11)), max_size=60)
@@ -149,6 +155,44 @@ def test_what_is_spent_and_deepest_has_room_where_its_section_is_full() -> None:
     assert (taken_first := queue.take()) is not None
     assert taken_first.ticket is deeper
     assert not queue.takes(of("cal", 1)[0].ticket, 4)
+
+
+@pytest.mark.parametrize(("looks", "pages"), [("", 2 * MANY), (LOOKS_ENDLESS, 3 * FEW)])
+def test_what_leads_on_to_more_than_is_taken_sinks_whatever_it_looks_like(looks: str, pages: int) -> None:
+    """Or that of which a good part looks endless: then the rest of its section is no better."""
+
+    def judge(ticket: Ticket) -> Judged:
+        target = target_of(ticket.key)
+        odd = looks and target.startswith("/grows/") and target.endswith(("0", "4", "7"))
+        return Judged(Rank.SUNK if odd else Rank.OPEN, looks if odd else "", section(target))
+
+    def put(numbers: Iterable[int], name: str, via: str) -> None:
+        for number in numbers:
+            url = f"http://h/{name}/{number}"
+            ticket = Ticket(url, url, "h", via=via)
+            assert queue.takes(ticket, 10_000)
+            queue.put(QueueItem(ticket, FromLog(2, number), False))
+
+    queue = BackQueue(judge)
+    put([1], "grows", "http://h/")
+    for number in range(pages):
+        visited = queue.take()
+        assert visited is not None
+        put([2 * number + 2, 2 * number + 3], "grows", visited.ticket.key)
+    put(range(1, 80), "page", "http://h/")
+    assert taken(queue, 80).count("page") == 70
+
+
+@pytest.mark.parametrize(("looks", "often"), [(LOOKS_DATED, True), (LOOKS_ENDLESS, False)])
+def test_what_sank_for_its_dates_alone_has_more_turns_than_other_sections(looks: str, often: bool) -> None:
+    def judge(ticket: Ticket) -> Judged:
+        name = section(target_of(ticket.key))
+        return Judged(Rank.SUNK, looks if name == "item" else LOOKS_ENDLESS, name)
+
+    queue = BackQueue(judge)
+    for one in [*of("item", 20), *of("shop", 20)]:
+        queue.put(one)
+    assert taken(queue, 7).count("item") == (6 if often else 4)
 
 
 def test_a_flood_of_what_sank_leaves_room_for_the_rest() -> None:

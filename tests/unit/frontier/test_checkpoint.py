@@ -9,15 +9,15 @@ from typing import Any
 
 import pytest
 
-from gregor.schemas.messages import PRIORITIES, PartitionRecord
+from gregor.schemas.messages import PRIORITIES, PartitionRecord, Ticket
 from gregor.worker.borders.effects import Effects, LeaseLost
 from gregor.worker.config.settings import Config, replace
-from gregor.worker.frontier.back_queue import FromBucket, FromChunk
 from gregor.worker.frontier.calendar import Calendar
 from gregor.worker.frontier.checkpoint import checkpoint
 from gregor.worker.frontier.counts import KEPT_EVERY
 from gregor.worker.frontier.host import Backlog
 from gregor.worker.frontier.partition import Partition
+from gregor.worker.frontier.queue_item import FromBucket, FromChunk
 from gregor.worker.orders.in_force import OrdersInForce
 from gregor.worker.orders.model import By, Order, Orders, give
 
@@ -110,6 +110,14 @@ def test_in_the_order_in_which_nothing_can_be_lost() -> None:
     assert border.done == ALL
     assert (record.cursor, record.counts, partition.calendar.cursor) == (5, {"bytes": 30}, 5)
     assert (partition.committed[2], partition.read_to_end, partition.hosts["h"].backlog) == (3, True, None)
+
+
+def test_names_that_were_refused_are_kept() -> None:
+    lease = Lease()
+    border, partition = Border(lease), finished(lease)
+    refused = (Ticket("http://x.park.test/", "http://x.park.test/", "x.park.test"),)
+    partition.refused = lambda: refused
+    assert asyncio.run(commits(border, lease)(partition, PartitionRecord(0, 3, 3))).refused == refused
 
 
 def test_what_has_not_changed_is_not_written_again() -> None:

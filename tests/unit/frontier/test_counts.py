@@ -8,13 +8,16 @@ from hypothesis import strategies as st
 
 from gregor.schemas.messages import Page, Row, State
 from gregor.worker.frontier.counts import (
+    OPTED_OUT_RECORDS,
     STATE,
     CountsChange,
     added,
     became_page,
     change_of,
     count_settled,
+    forgotten_counts,
     of_kind,
+    opted_out_record,
     total,
 )
 
@@ -35,6 +38,36 @@ def test_urls_are_counted_by_the_state_of_their_rows(visits: list[tuple[int, Sta
             counts[url % 2].clear()
     whole = total([added(record, count) for record, count in zip(records, counts, strict=True)])
     assert of_kind(whole, STATE) == Counter(row.state for row in rows.values())
+
+
+def test_what_opts_out_is_counted_no_more() -> None:
+    page = Page("u", "u", "a", 1, "new", 200, 1.0, size=70)
+    rows = {
+        "page": Row("u", "u", "a", 1, "fetched", "ok", 200, page=1, kept_size=70),
+        "old": Row("u", "u", "a", 3, "gone", "status 404", 404, page=1, kept_status=200, kept_size=5),
+        "shown": Row("u", "u", "a", 1, "fetched", "ok", 200, page=1, kept_size=9, requisite=True),
+        "waiting": Row("u", "u", "a", 1, "waiting", "status 503"),
+    }
+    kept = Row("u", "u", "a", 1, "denied", "denied")
+    counts = forgotten_counts([(row, kept) for row in rows.values()])
+    assert {name: count for name, count in counts.items() if count} == {
+        "pages": -2, "pages_200": -2, "bytes": -84, "requisites": -1, "requisites_200": -1,
+        "state fetched": -2, "state gone": -1, "state waiting": -1, "state denied": 4,
+    }  # fmt: skip
+    begun: Counter[str] = Counter()
+    count_settled(begun, None, rows["page"], page, "")
+    left = added(begun, forgotten_counts([(rows["page"], kept)]))
+    assert left == {"status 200": 1, "state denied": 1}, "the answer was one"
+    assert opted_out_record("a.example") in OPTED_OUT_RECORDS
+
+
+def test_a_visit_of_a_host_that_opted_out_takes_the_page_of_before_away() -> None:
+    row = Row("k", "k", "a.test", 1, "fetched", "fetched", 200, page=1, kept_status=200, kept_size=70)
+    counts = Counter({"pages": 1, "pages_200": 1, "bytes": 70, "state fetched": 1})
+    count_settled(counts, row, Row("k", "k", "a.test", 2, "denied", "denied"), None, "")
+    assert +counts == {"state denied": 1}
+    count_settled(counts, None, Row("k", "k", "a.test", 1, "denied", "denied"), None, "")
+    assert +counts == {"state denied": 2}, "a URL without a page takes none away"
 
 
 def test_a_url_counts_as_one_page_by_its_newest_version() -> None:

@@ -5,7 +5,7 @@ from itertools import count
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gregor.schemas.messages import RequestStart
+from gregor.schemas.parts import RequestStart
 from gregor.worker.frontier.host import Backlog, Host
 
 SIZE = 4

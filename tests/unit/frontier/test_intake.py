@@ -1,7 +1,6 @@
 """Admission beside a store and a log that outlive it: whatever comes, and whenever the lease ends, nothing is lost."""
 
 import asyncio
-import contextlib
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gregor.schemas.messages import DeadLetter, Ticket, url_fingerprint
-from gregor.worker.borders.effects import LeaseLost
 from gregor.worker.borders.log import FrontierRecord, Unreadable
 from gregor.worker.frontier.partition import FEW_HOSTS
 from gregor.worker.links.tickets import again
@@ -49,10 +47,7 @@ def test_every_url_is_visited_once_whenever_the_lease_ends(tickets: list[Ticket]
     async def case(engine: SimulatedEngine, clock: ManualClock) -> None:
         await engine.log.publish(tickets)
         owner = Owner(engine, clock, seed)
-        for calls in [*ends, None]:
-            await owner.take_over(calls)
-            with contextlib.suppress(LeaseLost):
-                await owner.work()
+        await owner.work_under_leases(ends)
         assert owner.visited == dict.fromkeys({one.key for one in tickets}, 1)
 
     on_servers(case)
@@ -284,10 +279,7 @@ def test_another_visit_is_made_once_whenever_the_lease_ends(ends: list[int], tim
             assert row is not None
             asking = again(row)
             await engine.log.publish([asking] * owner.chance.randint(1, 3))  # asked twice is asked once
-            for calls in [*ends, None]:
-                await owner.take_over(calls)
-                with contextlib.suppress(LeaseLost):
-                    await owner.work()
+            await owner.work_under_leases(ends)
             assert owner.visited == {one.key: 1 + visit}
 
     on_servers(case)

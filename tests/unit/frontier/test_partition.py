@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from gregor.schemas.messages import PRIORITIES
-from gregor.worker.frontier.back_queue import FromBucket, FromChunk, FromLog, TicketSource
 from gregor.worker.frontier.calendar import Calendar
 from gregor.worker.frontier.partition import Partition
+from gregor.worker.frontier.queue_item import FromBucket, FromChunk, FromLog, TicketSource
 from tests.contract.world import ticket
 
 

@@ -4,11 +4,12 @@ import asyncio
 from typing import Any
 
 import msgspec
+import pytest
 
 from gregor.schemas.messages import PRIORITIES, Ticket, url_fingerprint
 from gregor.worker.borders.store import Entry
-from gregor.worker.frontier.back_queue import FromBucket, FromLog
 from gregor.worker.frontier.partition import MOST_FOLLOWERS
+from gregor.worker.frontier.queue_item import FromBucket, FromLog
 from gregor.worker.links.rank import Judged, Rank
 from tests.contract.world import ticket
 from tests.simulation.contract import SimulatedEngine
@@ -86,6 +87,22 @@ def test_what_sank_is_not_taken_before_what_is_published_is_read() -> None:
         assert item.ticket.key.endswith("better")
 
     owned(case, *sunk, window=1000)
+
+
+@pytest.mark.parametrize(("ahead", "ordered"), [(-5.0, -5.0), (1800.0, 0.0)])
+def test_what_was_ordered_by_a_clock_that_is_ahead_was_ordered_now(ahead: float, ordered: float) -> None:
+    """Else what came after the order, as a robots.txt read anew, would look older than it."""
+
+    async def case(owner: Owner, engine: SimulatedEngine) -> None:
+        now = owner.clock.wall()
+        asked = msgspec.structs.replace(ticket("a"), kind="revisit", visit=1, ordered=now + ahead)
+        await engine.store.put_entries(0, [Entry(int(now) - 5, asked)], 1)
+        owner.intake.search()
+        await owner.intake.step()
+        (item,) = owner.partition.live.values()
+        assert item.ticket.ordered == now + ordered
+
+    owned(case)
 
 
 def test_followers_are_bounded_and_the_others_wait() -> None:

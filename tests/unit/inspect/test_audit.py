@@ -7,9 +7,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gregor.schemas.messages import Attempt, RequestStart, Row
-from gregor.schemas.parts import RobotsCopy
-from gregor.worker.inspect.audit import LISTED, MARGINS, AuditedRequest, Findings, HostAudit, requests_of, untold
+from gregor.schemas.messages import Attempt, Row
+from gregor.schemas.parts import RequestStart, RobotsCopy
+from gregor.worker.inspect.audit import (
+    LISTED,
+    MARGINS,
+    AddressAudit,
+    AuditedRequest,
+    Findings,
+    HostAudit,
+    requests_of,
+    untold,
+)
 
 HOST, AGENT = "a.example", "gregor/1.0 (+https://us.example/)"
 ORIGIN = f"http://{HOST}"
@@ -129,3 +138,30 @@ def test_a_row_tells_what_was_asked_and_what_it_does_not_know() -> None:
     row = Row(f"{ORIGIN}/b", f"{ORIGIN}/B", HOST, 5, "fetched", "fetched", attempts=attempts)
     assert [request.href for request in requests_of(row)] == ["", f"{ORIGIN}/b", f"{ORIGIN}/B"]
     assert untold(row) == 1 + 2
+
+
+def at_address(host: str, at: float, *, owner: str = "worker", delay: float = 2.0) -> AuditedRequest:
+    asked = RequestStart(at, 0.1, 0.1, 400.0, addresses=("192.0.2.1",), address_delay=delay)
+    return AuditedRequest(host, f"http://{host}/", owner, asked)
+
+
+@pytest.mark.parametrize(
+    ("second", "is_crowded"),
+    [
+        (at_address("b.test", 1002.0), False),
+        (at_address("b.test", 1001.9), True),
+        (at_address("a.test", 1001.0), True),
+        (at_address("b.test", 1001.9, owner="another"), False),  # as far as clocks may be apart
+        (at_address("b.test", 1001.0, owner="another"), True),
+        (at_address("b.test", 1001.0, delay=0.5), False),  # what held for it then
+    ],
+)
+def test_hosts_at_one_address_are_judged_as_one_server(second: AuditedRequest, is_crowded: bool) -> None:
+    audit = AddressAudit("192.0.2.1")
+    first = at_address("a.test", 1000.0)
+    for request in (first, first, second, second):
+        audit.add(request)
+    findings = Findings()
+    findings.add_address(audit)
+    assert findings.violations == ({"crowded": 1} if is_crowded else {})
+    assert findings.addresses == (second.host != "a.test")

@@ -3,10 +3,13 @@
 import asyncio
 from collections.abc import Sequence
 
+import msgspec
 import pytest
 
 from gregor.schemas.messages import Attempt, Page, Row, State
+from gregor.worker.inspect import selection, url_record
 from gregor.worker.inspect.changes import changes
+from gregor.worker.inspect.selection import Selection
 from tests.reading import MemoryReader, page, row
 
 SINCE = 1000.0
@@ -16,7 +19,13 @@ URL = "http://a.test/"
 def since(visited: Row, *versions: Page) -> list[tuple[str, float, int | None]]:
     async def listed() -> list[tuple[str, float, int | None]]:
         reader = MemoryReader([visited], versions)
-        return [(change.kind, change.at, change.before) async for change in changes(reader, SINCE)]
+        made = [change async for change in changes(reader, SINCE)]
+        told: list[tuple[str, float, int | None]] = [(change.kind, change.at, change.before) for change in made]
+        exported = [pair async for pair in selection.pages(reader, Selection(since=SINCE, changed=True))]
+        listed = [record async for record in url_record.all_records(reader, Selection(since=SINCE, changed=True))]
+        if not visited.requisite:  # `export --changed --since` and `pages` mean the same, without what is new
+            assert len(exported) == len(listed) == sum(kind != "new" for kind, _, _ in told)
+        return told
 
     return asyncio.run(listed())
 
@@ -106,3 +115,25 @@ def test_what_pages_only_show_is_no_page() -> None:
 
 def test_what_was_never_there_is_not_gone() -> None:
     assert since(row(page(URL), page=0, state="gone", attempts=(Attempt(1200.0, "gone", 404),))) == []
+
+
+@pytest.mark.parametrize(
+    ("bodies", "state", "told"),
+    [("aa", "fetched", []), ("ab", "fetched", [2]), ("aba", "fetched", [3]), ("aa", "duplicate", [2])],
+)
+def test_what_came_again_byte_for_byte_is_not_new_but_for_an_archive(
+    bodies: str, state: State, told: list[int]
+) -> None:
+    """The last one came after the moment, those before it did not."""
+    visits = range(1, len(bodies) + 1)
+    versions = [page(URL, visit=visit, fetched_at=SINCE - 100, body=bodies[visit - 1].encode()) for visit in visits]
+    versions[-1] = msgspec.structs.replace(versions[-1], fetched_at=SINCE + 100, state=state)
+    tried = tuple(Attempt(version.fetched_at, "fetched", 200) for version in versions)
+    known = row(versions[-1], attempts=tried, visits=len(tried), page=len(tried), first_seen=SINCE - 100)
+
+    async def exported(every: bool) -> list[int]:
+        reader, wanted = MemoryReader([known], versions), Selection(since=SINCE)
+        return [newest.visit async for newest, _ in selection.pages(reader, wanted, versions=every)]
+
+    assert asyncio.run(exported(False)) == told
+    assert asyncio.run(exported(True)) == [len(bodies)]

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Sequence
 
 from gregor.schemas.messages import Page, Row, url_fingerprint
-from gregor.worker.borders.stock import Fault, StockPlace
+from gregor.worker.borders.stock import Fault, StockPlace, TellMended, unheard
 from gregor.worker.inspect.check import StockFinding
 from gregor.worker.inspect.mend import Mender
 from gregor.worker.web.urls import Urls
@@ -19,6 +19,7 @@ class Noted:
     def __init__(self) -> None:
         self.asked: list[tuple[str, object]] = []
         self.at_once = self.most = 0
+        self.tell: TellMended = unheard
 
     async def _note(self, what: str, of: object) -> None:
         self.at_once += 1

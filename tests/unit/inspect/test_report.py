@@ -6,10 +6,11 @@ import msgspec
 import pytest
 
 from gregor.schemas.items import StoredItem
+from gregor.worker.base.amounts import duration, size
 from gregor.worker.extract.crawled import Extracted
 from gregor.worker.extract.drift import Fallen
 from gregor.worker.extract.model import Loss
-from gregor.worker.inspect.report import Report, as_text, duration, report, size
+from gregor.worker.inspect.report import Report, as_text, report
 from gregor.worker.inspect.url_record import encode
 from gregor.worker.observe.stats import Stats
 from gregor.worker.run.ending import Ending, SpentBudget

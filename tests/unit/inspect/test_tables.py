@@ -16,10 +16,11 @@ import pytest
 from gregor.schemas.items import StoredItem
 from gregor.schemas.messages import Attempt, Link
 from gregor.worker.archives import places
-from gregor.worker.borders.reader import WHOLE, Part
+from gregor.worker.borders.reader import WHOLE, Part, Waiting
 from gregor.worker.inspect import datasets, table_files
 from gregor.worker.inspect.selection import EVERYTHING, Selection
 from gregor.worker.inspect.tables import TABLES, Table
+from gregor.worker.settle.rows import forgotten
 from tests.reading import AT, MemoryReader, page, row, ticket
 
 LINKS = [Link("http://b.test/", "a", True, "nofollow", "b"), Link("http://a.test/copy", "a")]
@@ -155,6 +156,28 @@ def test_hosts(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (sums[0]["first_seen"], sums[0]["last_visit"], sums[1]["first_seen"]) == (AT, AT + 2 * DAY, None)
     monkeypatch.setattr("gregor.worker.inspect.tables._Sums._MOST", 1)
     assert rows_of("hosts") == sums
+
+
+@pytest.mark.parametrize(
+    ("states", "waits", "told"),
+    [
+        (["optout"], False, 0),
+        (["optout", "optout"], True, 0),  # what was found of it meanwhile will not be asked for
+        (["optout", "fetched"], False, 1),  # it is back, and was crawled since
+        (["denied"], False, 1),
+    ],
+)
+def test_of_a_host_that_opted_out_nothing_is_told(states: list[str], waits: bool, told: int) -> None:
+    known = [row(page(f"http://a.test/{number}"), "denied") for number in range(len(states))]
+    known = [forgotten(each) if state == "optout" else each for each, state in zip(known, states, strict=True)]
+    waiting = [Waiting(ticket("http://a.test/new"), "backlog")] if waits else []
+
+    async def urls() -> list[int]:
+        place = TABLES["hosts"].place_of("urls")
+        some = MemoryReader(known, waiting=waiting)
+        return [values[place] async for values in TABLES["hosts"].rows(some, EVERYTHING, WHOLE)]
+
+    assert asyncio.run(urls()) == [1] * told
 
 
 def filled(writer: table_files.TableWriter, name: str) -> None:

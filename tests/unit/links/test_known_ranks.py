@@ -3,9 +3,12 @@
 import pytest
 
 from gregor.schemas.messages import Ticket, url_fingerprint
-from gregor.worker.extract.judges import FoundLink, Judges
-from gregor.worker.extract.links import UNWEIGHED, Weight
+from gregor.worker.extract.judges import Judges
+from gregor.worker.extract.model import UNWEIGHED, Weight
+from gregor.worker.links.found_link import FoundLink
 from gregor.worker.links.known_ranks import ADVANCES, HIGHEST, KnownRanks
+from gregor.worker.read.sitemaps.entries import DAY
+from gregor.worker.settle.change_rate import ChangeRate
 from gregor.worker.settle.revisits import Revisits, SitemapHint
 from gregor.worker.web.urls import Urls
 
@@ -50,8 +53,9 @@ def test_a_judge_says_who_gave_the_queue_and_lets_rules_and_scorers_go_before() 
 
 def test_a_page_of_high_rank_is_visited_again_sooner_within_the_bounds() -> None:
     policy = Revisits(first=100.0, shortest=80.0, longest=1000.0)
-    paces = [RANKED.pace(f"http://{host}/", host) for host in ("a.test", "c.test", "z.test")]
-    assert paces == sorted(paces) and min(paces) >= 0.5 and paces[-1] == 1.0
-    assert KnownRanks({url_fingerprint("http://b.test/"): HIGHEST}).pace("http://b.test/", "b.test") == 0.5
-    assert policy.interval(0, 0, SitemapHint(), 0.0, pace=0.5) == 80.0  # never below the shortest
-    assert policy.interval(0, 2, SitemapHint(), 0.0, pace=0.5) == 0.5 * policy.interval(0, 2, SitemapHint(), 0.0)
+    worth = [RANKED.importance(f"http://{host}/", host) for host in ("a.test", "c.test", "z.test")]
+    assert worth == sorted(worth, reverse=True) and max(worth) <= 2.0 and worth[-1] == 1.0
+    assert KnownRanks({url_fingerprint("http://b.test/"): HIGHEST}).importance("http://b.test/", "b.test") == 2.0
+    assert policy.interval(None, SitemapHint(), 0.0, importance=2.0) == 80.0  # never below the shortest
+    known = ChangeRate.expected(DAY)
+    assert policy.interval(known, SitemapHint(), 0.0, importance=2.0) <= policy.interval(known, SitemapHint(), 0.0)

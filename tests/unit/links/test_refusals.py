@@ -2,9 +2,11 @@
 
 from urllib.parse import urlsplit
 
+import msgspec
 import pytest
 
 from gregor.schemas.messages import Ticket
+from gregor.worker.links.endless_hosts import DOMAINS, OF_A_DOMAIN, OF_A_PARTITION, RefusedNames
 from gregor.worker.links.refusals import BACK_AT_ONCE, KEPT, KEPT_OCTETS, MOST_NEEDED, OF_A_SHAPE, SHELVES, RefusedUrls
 from gregor.worker.links.traps import Traps
 from gregor.worker.web.urls import Urls
@@ -20,7 +22,9 @@ def filled(count: int, most: int = 10_000) -> RefusedUrls:
 
 def back(refusals: RefusedUrls, key: str = "", *, fresh: bool = True, shape: str = "/N") -> list[str]:
     refusals.brought("a.test", [shape], key, fresh)
-    return refusals.returning("a.test")
+    keys = refusals.returning("a.test")
+    refusals.came_back("a.test", keys)
+    return keys
 
 
 def test_eight_come_back_for_something_new_and_eight_more_for_each_of_them_that_is_new() -> None:
@@ -29,13 +33,115 @@ def test_eight_come_back_for_something_new_and_eight_more_for_each_of_them_that_
     assert back(refusals, shape="/other/N") == []
     first = back(refusals)
     assert first == [f"http://a.test/{29 - number}" for number in range(BACK_AT_ONCE)], "the least deep first"
-    assert refusals.returning("a.test") == [], "each is told once"
+    assert refusals.returning("a.test") == [], "each comes back once"
     for key in first[:7]:
         assert back(refusals, key, fresh=False) == []
     assert back(refusals) == [], "in vain they come more seldom"
     assert len(back(refusals, first[7])) == BACK_AT_ONCE
     assert len(back(refusals)) == BACK_AT_ONCE
     assert len(back(refusals)) == 6, "all are back"
+
+
+def test_what_comes_back_is_kept_until_it_was_asked_for() -> None:
+    refusals, later = filled(3), RefusedUrls()
+    refusals.brought("a.test", ["/N"], "", True)
+    keys = refusals.returning("a.test")
+    assert keys == refusals.returning("a.test"), "who lost the lease asks for it later"
+    later.recall("a.test", refusals.kept("a.test"))
+    assert sorted(back(later)) == sorted(keys), "or the next owner"
+    refusals.came_back("a.test", keys)
+    assert refusals.returning("a.test") == []
+    assert refusals.kept("a.test") == ()
+
+
+def name(number: int) -> Ticket:
+    return Ticket(f"http://x{number}.park.test/", f"http://x{number}.park.test/", f"x{number}.park.test")
+
+
+def names_back(names: RefusedNames, host: str, *, copied: bool = False) -> list[str]:
+    names.met(host, copied)
+    links = names.returning(host)
+    assert links == names.returning(host), "until they are followed"
+    names.came_back(host, links)
+    return [link.host for link in links]
+
+
+def test_names_below_a_domain_come_back_when_one_of_them_brings_something_new() -> None:
+    names = RefusedNames()
+    assert [names.add(name(number)) for number in (*range(30), 0)] == [True] * 30 + [False]
+    assert names_back(names, "y.park.test", copied=True) == []
+    assert names_back(names, "y.other.test") == []
+    first = names_back(names, "y.park.test")
+    assert first == [f"x{29 - number}.park.test" for number in range(BACK_AT_ONCE)]
+    for host in first[:3]:
+        assert names_back(names, host, copied=True) == []
+    assert names_back(names, "z.park.test") == [], "in vain they come more seldom"
+    assert len(names_back(names, first[3])) == BACK_AT_ONCE
+    assert "x0.park.test" not in names_back(names, "x0.park.test"), "it was met otherwise"
+
+
+def test_refused_names_are_kept_with_the_partition_of_the_page_that_has_the_link() -> None:
+    names, later = RefusedNames(lambda host: int(host[1:2] or 0)), RefusedNames()
+    for number in range(40):
+        names.add(msgspec.structs.replace(name(number), via=f"http://x{number % 2}.park.test/"))
+    assert [link.host for link in names.kept(1)] == [f"x{number}.park.test" for number in range(1, 40, 2)]
+    assert len(names.kept(0)) == 20
+    assert names.kept(2) == ()
+    names.met("x39.park.test", True)
+    assert names.kept(1)[-1].host == "x37.park.test", "what was met otherwise is none any more"
+    names.met("y.park.test", False)
+    names.add(msgspec.structs.replace(name(40), via="http://x0.park.test/"))  # so that both are put together anew
+    names.add(msgspec.structs.replace(name(41), via="http://x1.park.test/"))
+    back = names.returning("y.park.test")
+    assert back
+    assert set(back) <= {*names.kept(0), *names.kept(1)}, "until it is followed"
+    names.came_back("y.park.test", back)
+    assert set(back).isdisjoint({*names.kept(0), *names.kept(1)})
+    later.recall(names.kept(1))
+    assert set(names_back(later, "z.park.test")) <= {link.host for link in names.kept(1)}
+    assert later.kept(0)
+
+
+@pytest.mark.parametrize("longer", [0, 2000])
+def test_of_a_partition_few_names_are_kept_the_latest(longer: int) -> None:
+    names = RefusedNames()
+    for number in range(2 * OF_A_PARTITION):
+        names.add(msgspec.structs.replace(name(number), via="http://a.park.test/" + longer * "x"))
+    kept = names.kept(0)
+    assert len(kept) == (OF_A_PARTITION if not longer else 7)
+    assert kept[-1] == msgspec.structs.replace(name(2 * OF_A_PARTITION - 1), via="http://a.park.test/" + longer * "x")
+
+
+def test_memory_for_names_is_bounded() -> None:
+    names = RefusedNames()
+    for domain in range(2 * DOMAINS):
+        for number in range(OF_A_DOMAIN + 50):
+            host = f"x{number}.d{domain}.test"
+            names.add(Ticket(f"http://{host}/", f"http://{host}/", host))
+    assert len(names) <= DOMAINS * OF_A_DOMAIN
+    assert names_back(names, f"new.d{2 * DOMAINS - 1}.test")[0] == f"x{OF_A_DOMAIN + 49}.d{2 * DOMAINS - 1}.test"
+
+
+def test_names_behind_a_wall_are_all_fetched_once_it_is_gone() -> None:
+    """All names answer alike and each leads to the next two, until one that another site names says something new."""
+    gone = False
+
+    def site(url: str) -> Answer:
+        nonlocal gone
+        host = urlsplit(url).hostname or ""
+        if host == "start.test":
+            return "start", ["http://x0.trap.test/"]
+        if host == "other.test":
+            return "another site", ["http://new.trap.test/"]
+        gone = gone or host == "new.trap.test"
+        number = int(host.split(".")[0].removeprefix("x")) if host != "new.trap.test" else 0
+        text = f"honest {number}" if gone else "Welcome"
+        links = [f"http://x{2 * number + step}.trap.test/" for step in (1, 2) if number < 60]
+        return text, [*links, "http://other.test/"] if number == 58 else links
+
+    crawled = crawl(site, "http://start.test/", 3000)
+    assert crawled.refused["endless hosts"] > 0
+    assert {f"http://x{number}.trap.test/" for number in range(121)} <= set(crawled.pages)
 
 
 def test_in_vain_they_come_ever_more_seldom_and_never_end() -> None:
@@ -119,5 +225,6 @@ def test_of_hosts_of_which_nothing_is_aside_nothing_is_remembered() -> None:
         refused.add(host, "shape", f"http://{host}/1")
         refused.brought(host, ["shape"], f"http://{host}/new", fresh=True)
         assert refused.returning(host) == [f"http://{host}/1"]
+        refused.came_back(host, [f"http://{host}/1"])
         refused.brought(host, ["shape"], f"http://{host}/1", fresh=False)
     assert len(refused) == len(refused._hosts) == 0

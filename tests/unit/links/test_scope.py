@@ -27,6 +27,23 @@ def test_host_means_exactly_the_hosts_of_the_seeds() -> None:
     assert not admits(scope, "http://h/")
 
 
+@pytest.mark.parametrize(
+    "rules",
+    [
+        ScopeRules("host"),
+        ScopeRules("domain"),
+        ScopeRules("any"),
+        ScopeRules("host", exclude=("*/private/*",)),
+        ScopeRules("host", include=("*/a*",)),
+    ],
+)
+@pytest.mark.parametrize("text", ["http://h/a", "https://h:80/private/x", "http://sub.h.example/b", "http://other/a"])
+def test_what_is_excluded_is_what_is_not_allowed(rules: ScopeRules, text: str) -> None:
+    scope = Scope(rules, ["h", "h:80", "h.example"])
+    verdict = scope.allows(url(text))
+    assert scope.excludes(url(text)) == (verdict.fate if isinstance(verdict, OutOfScope) else "")
+
+
 def test_domain_means_the_registered_domains_and_all_below() -> None:
     scope = Scope(ScopeRules("domain"), ["www.example.co.uk", "alice.github.io", "127.0.0.1:8080", "localhost"])
     assert scope.allows(url("http://a.b.example.co.uk:81/")) == InScope("scope domain example.co.uk")

@@ -1,16 +1,18 @@
 """Traps: made-up ones end soon, ordinary sites are crawled whole, and nothing a site does grows the memory."""
 
 import re
+from hashlib import sha256
 from random import Random
 from time import process_time
 from urllib.parse import urlsplit
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from gregor.schemas.messages import Ticket
-from gregor.worker.links.rank import Rank
+from gregor.worker.links.rank import LOOKS_DATED, LOOKS_ENDLESS, Rank
 from gregor.worker.links.shape_score import FRESH, STALE
 from gregor.worker.links.shapes import numbers, sessionless, shapes, view
 from gregor.worker.links.traps import Traps
@@ -91,6 +93,11 @@ WEBS = [
             ("index", tuple(TRAPS), True, 100, "/item?id={}&l=en", 0.0, 40),
             ("chain", tuple(TRAPS), True, 4, "/p.php?cat=7&id={}", 0.5, 6),
             ("pager", tuple(TRAPS), True, 100, "/p.php?cat=7&id={}", 0.5, 40),
+            ("chain", tuple(TRAPS), True, 2, "/item/{sha:.16}", 0.5, 40),
+            ("tree", tuple(TRAPS), True, 20, "/f/{sha:.2}/{sha:.40}", 0.5, 40),
+            ("pager", tuple(TRAPS), True, 100, "/v?id={uuid}", 0.95, 8),
+            ("chain", tuple(TRAPS), True, 4, "/obj/{base64}", 0.5, 6),
+            ("tree", tuple(TRAPS), False, 2, "/obj/{base64}", 0.5, 40),
         ]
     )
 ]
@@ -106,6 +113,76 @@ def test_honest_pages_beside_endless_ones_are_all_fetched_and_soon(web: TrapWeb)
         assert places[-1] <= 900
     else:
         assert len(places) >= 0.7 * len(targets)
+
+
+@pytest.mark.parametrize(
+    ("form", "seed", "layout", "links"),
+    [
+        ("/news/%Y-%m-%d", 1, "chain", 2),
+        ("/news/%Y-%m-%d", 2, "pager", 20),
+        ("/calendar/%Y/%m/%d", 3, "chain", 2),
+        ("/calendar/%Y/%m/%d/title-{}", 3, "chain", 2),
+        ("/events?date=%Y-%m-%d", 2, "chain", 2),
+        ("/%Y/%m/%d/", 1, "tree", 2),
+        ("/diary/%Y%m%d.html", 2, "chain", 2),
+    ],
+)
+def test_a_dated_archive_beside_or_inside_an_endless_calendar_is_fetched_soon(
+    form: str, seed: int, layout: str, links: int
+) -> None:
+    web = TrapWeb(seed=seed, layout=layout, new_words=True, links=links, form=form)
+    fetched = [urlsplit(page) for page in trap_sites.crawl(trap_sites.of_web(web), "http://a.test/", 900).pages]
+    targets = {page.path + (f"?{page.query}" if page.query else "") for page in fetched}
+    assert web.honest.keys() <= targets
+
+
+def test_a_calendar_that_left_the_times_that_pages_are_of_is_no_archive() -> None:
+    def judged(text: str) -> str:
+        return traps.judge(msgspec.structs.replace(ticket(text), at=trap_sites.NOW)).reason
+
+    traps = Traps()
+    for day, text in [("2025-01-01", "one"), ("2026-12-31", "two")]:
+        traps.learn(url(f"http://a.test/news/{day}"), text=text)
+    assert judged("http://a.test/news/2026-01-02") == LOOKS_DATED
+    traps.learn(url("http://a.test/cal/2031/05"), text="three")
+    traps.learn(url("http://a.test/week?n=-1"), text="four")
+    assert judged("http://a.test/cal/2025/05") == judged("http://a.test/week?n=7") == LOOKS_ENDLESS
+    assert judged("http://a.test/news/2026-01-03") == judged("http://a.test/cal/2025/05/01") == LOOKS_DATED
+    assert judged("http://a.test/news/-3") == judged("http://a.test/s/-1/366fcef96274d9b3") == LOOKS_ENDLESS
+
+
+@pytest.mark.parametrize(
+    ("catalogue", "further"),
+    [
+        ("/item/{}", "/item/{}/reviews"),
+        ("/v?id={}", "/v?id={}&lang=de"),
+        ("/f/{0:.2}/{0}", "/f/{0:.2}/{0}/meta"),
+        ("/u/{}/view.html", "/u/{}/help.html"),
+        ("/get/{}.html", "/get/x/{}.html"),
+    ],
+)
+def test_a_word_like_an_id_that_always_stands_in_one_place_is_the_name_of_a_page(catalogue: str, further: str) -> None:
+    def judged(form: str) -> str:
+        return traps.judge(ticket("http://a.test" + form.format(sha256(b"next").hexdigest()[:24]))).reason
+
+    def own(name: str) -> str:
+        return " ".join("ghijklmnopqrstuv"[int(digit, 16)] * 3 for digit in name)
+
+    traps, names = Traps(), [sha256(b"%d" % number).hexdigest()[:24] for number in range(20)]
+    for name in names[:16]:
+        traps.learn(url("http://a.test" + catalogue.format(name)), text=own(name))
+    assert (judged(catalogue), judged(further)) == ("", LOOKS_ENDLESS)
+    traps.learn(url("http://a.test" + further.format(names[16])), text=own(names[16]))
+    assert judged(catalogue) == "", "one in so many may stand elsewhere"
+    for name in names[17:]:
+        traps.learn(url("http://a.test" + further.format(name)), text=own(name))
+    assert judged(catalogue) == LOOKS_ENDLESS, "a session goes from page to page"
+
+
+@pytest.mark.parametrize("session", ["/s;jsessionid={}", "/(S({}))/a", "/p?PHPSESSID={}"])
+def test_a_session_is_told_by_its_place_or_its_name(session: str) -> None:
+    name = sha256(b"a").hexdigest()[:24]
+    assert Traps().judge(ticket("http://a.test" + session.format(name))).reason == LOOKS_ENDLESS
 
 
 @pytest.mark.parametrize(

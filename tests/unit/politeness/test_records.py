@@ -99,6 +99,14 @@ def test_the_back_off_of_a_host_that_failed_is_durable_and_doubles() -> None:
         assert desk.host.next_turn == desk.clock.monotonic() + pause
 
 
+def test_a_host_that_failed_is_left_alone_as_long_as_it_asked_for() -> None:
+    desk = Desk(delay=0.0, retries=5, host_failures=6, retry_pause=10.0, retry_jitter=0.0)
+    desk.begin()
+    desk.over(OriginFailed(HTTP, "robots.txt unreachable", at_least=90.0, robots=True))
+    assert desk.kept.not_before == desk.clock.wall() + 90.0
+    assert desk.host.next_turn == desk.clock.monotonic() + 90.0
+
+
 @pytest.mark.parametrize("retries", [0, 1, 9])
 @pytest.mark.parametrize(
     ("answered", "silent", "tries"),
@@ -161,6 +169,13 @@ def test_what_a_host_asked_for_holds_also_when_its_owner_had_forgotten_it() -> N
     lease.epoch = 1
     desk.begin()
     assert desk.host.next_turn == pytest.approx(desk.clock.monotonic() + 90.0)
+
+
+def test_a_host_that_its_owner_never_asked_waits_for_what_the_record_says_whatever_is_ordered() -> None:
+    desk = inherited(HostRecord("a.example", ceiling=16.0), delay=1.0, max_crawl_delay=60.0)
+    desk.begin()
+    assert not desk.turns.sooner(desk.host)
+    assert desk.host.next_turn == pytest.approx(desk.clock.monotonic() + 16.0)
 
 
 def test_the_first_owner_of_all_need_not_wait() -> None:

@@ -8,7 +8,8 @@ from typing import Any, cast
 
 import pytest
 
-from gregor.schemas.messages import PRIORITIES, HostRecord, RequestStart
+from gregor.schemas.messages import PRIORITIES, HostRecord
+from gregor.schemas.parts import RequestStart
 from gregor.worker.borders.effects import Retries
 from gregor.worker.borders.store import PageStore
 from gregor.worker.config.settings import Config

@@ -55,6 +55,14 @@ def test_without_a_good_copy_an_unreachable_file_allows_nothing() -> None:
     assert in_force(record, 40 * DAY) is None
 
 
+@pytest.mark.parametrize(("stated", "life"), [("max-age=100", 100.0), ("max-age=86400", 500.0), ("max-age=0", 60.0)])
+def test_a_file_holds_as_long_as_it_says_within_bounds(stated: str, life: float) -> None:
+    config = Config(robots_ttl=500.0)
+    for answer in (Came(200, BODY), NoFile(404)):
+        record = recorded(ORIGIN, answer, {"cache-control": stated}, None, DAY, config)
+        assert record.expires == DAY + life
+
+
 def test_another_agent_asks_anew() -> None:
     record = after((200, b"a"))
     assert holds(record, CONFIG.user_agent, DAY + 1)

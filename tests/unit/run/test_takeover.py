@@ -7,12 +7,14 @@ from typing import Any
 
 import pytest
 
-from gregor.schemas.messages import PRIORITIES, DeadLetter, PartitionRecord
+from gregor.schemas.messages import PRIORITIES, DeadLetter, PartitionRecord, Ticket
 from gregor.worker.borders.effects import Retries
 from gregor.worker.config.settings import Config
 from gregor.worker.frontier.partition import Partition
 from gregor.worker.observe.stats import Stats
 from gregor.worker.run.takeover import TakeOver
+
+REFUSED = Ticket("http://x.park.test/", "http://x.park.test/", "x.park.test")
 
 
 class Servers:
@@ -26,7 +28,7 @@ class Servers:
         self.letters: list[DeadLetter] = []
 
     async def partition(self, _: int) -> PartitionRecord:
-        return PartitionRecord(0, 1, self._cursor)
+        return PartitionRecord(0, 1, self._cursor, refused=(REFUSED,))
 
     async def committed(self, _: int) -> dict[int, int]:
         return dict.fromkeys(PRIORITIES, self._offsets[0])
@@ -78,3 +80,7 @@ def test_the_calendar_is_read_from_its_cursor_on_and_the_epoch_is_put_on_record(
     assert servers.asked[0] == 42
     assert (partition.calendar.cursor, servers.record.cursor, servers.record.epoch) == (41, 41, 2)
     assert servers.record.takeovers[-1].epoch == 2
+
+
+def test_names_that_were_refused_are_known_to_the_next_owner() -> None:
+    assert taken(Servers(0, 0, 0)).refused() == (REFUSED,)

@@ -46,6 +46,7 @@ class _Scene:
             sent=RecentlySent(100),
             now=lambda: 1000.0,
             stats=self.stats,
+            drops=cast(Any, self),
         )
 
     def ranked(self, tickets: list[Ticket]) -> list[Ticket]:

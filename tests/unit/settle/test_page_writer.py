@@ -1,7 +1,6 @@
-"""A content names a stored page, and the one that loses a claim is a duplicate in the store too."""
+"""What a page is by those that are stored, which version a revisit is compared with, what is learnt of one."""
 
 import asyncio
-import io
 import random
 from types import SimpleNamespace
 from typing import Any, cast
@@ -19,78 +18,75 @@ from gregor.worker.links.traps import Traps
 from gregor.worker.observe.stats import Stats
 from gregor.worker.settle.page_writer import PageWriter
 from gregor.worker.settle.visited import Visited
+from gregor.worker.web.urls import Urls
 
 ME, OTHER = "http://h/me", "http://h/other"
 
 
 class Servers:
-    """A seen set and a store; ``owner`` by the first look, ``winner`` of the claim. `done`: what was asked in turn."""
+    """A seen set and a store; ``owner`` of the content. `done`: what was asked in turn."""
 
-    def __init__(self, owner: str | None, winner: str) -> None:
+    def __init__(self, owner: str | None) -> None:
         self.done: list[str] = []
-        self.stored: list[tuple[str, str]] = []
-        self._owner, self._winner = owner, winner
+        self._owner = owner
+        self.like: str | None = None
 
     async def content(self, _: bytes) -> str | None:
         self.done.append("look up")
         return self._owner
 
-    async def claim(self, _: bytes, key: str) -> str:
-        assert key == ME
-        self.done.append("claim")
-        return self._winner
+    async def near(self, sketch: bytes, least: float) -> str | None:
+        return self.like
 
     async def page(self, key: str, visit: int) -> Page:
         return Page(key, key, "h", visit, "new", 200, 1.0)
 
-    async def put_page(self, page: Page, body: object, wire: object, stamp: int) -> None:
-        self.done.append("store")
-        self.stored.append((page.state, page.duplicate_of))
 
-
-def writer_of(servers: Servers) -> PageWriter:
+def writer_of(servers: Servers, traps: Any = None) -> PageWriter:
     partition: Any = SimpleNamespace(stamp=lambda: 1)
     lease: Any = SimpleNamespace(holds=lambda: True)
     effects = Retries(Stats(), random.Random(1)).under(lease)
     some: Any = servers
-    nothing: Any = None
     return PageWriter(
-        partition, store=some, seen=some, effects=effects, traps=nothing, stats=Stats(), near_duplicate_share=0.65
+        partition, store=some, seen=some, effects=effects, traps=traps, stats=Stats(), near_duplicate_share=0.65
     )
 
 
 def visited(extracted: Extracted | None = None) -> Visited:
     page = Page(ME, ME, "h", 1, "new", 200, 1.0, fingerprint=b"f" * 16)
-    response: Any = SimpleNamespace(wire_body=None, body=SimpleNamespace(open=lambda: io.BytesIO(b"")))
+    response: Any = SimpleNamespace()
     return Visited(Ticket(ME, ME, "h"), None, None, response=response, page=page, extracted=extracted)
 
 
-def stored(servers: Servers) -> Page:
-    visit = visited()
-    asyncio.run(writer_of(servers).store(visit, lambda _: False))
+@pytest.mark.parametrize(("owner", "claims"), [(None, True), (ME, True), (OTHER, False)])
+def test_whose_content_has_another_owner_is_a_duplicate_at_once_and_claims_nothing(
+    owner: str | None, claims: bool
+) -> None:
+    servers, visit = Servers(owner), visited()
+    assert asyncio.run(writer_of(servers).compare(visit)) is claims
     assert visit.page is not None
-    return visit.page
+    assert (visit.page.state, visit.page.duplicate_of) == (("fetched", "") if claims else ("duplicate", OTHER))
+    assert servers.done == ["look up"]
 
 
-@pytest.mark.parametrize("owner", [None, ME])
-def test_a_page_is_stored_before_its_content_names_it(owner: str | None) -> None:
-    servers = Servers(owner, winner=ME)
-    assert stored(servers).state == "fetched"
-    assert servers.done == ["look up", "store", "claim"]
+@pytest.mark.parametrize(("like", "near"), [(None, ""), (OTHER, OTHER), (ME, "")])
+def test_a_page_that_is_like_another_says_so_and_never_that_it_is_like_itself(like: str | None, near: str) -> None:
+    servers, visit = Servers(None), visited()
+    servers.like = like
+    assert visit.page is not None
+    visit.page.sketch, visit.page.near_duplicate_of = b"sketch", "as it was before"
+    asyncio.run(writer_of(servers).compare(visit))
+    assert visit.page.near_duplicate_of == near
 
 
-def test_who_loses_the_claim_is_stored_again_as_the_duplicate_it_is() -> None:
-    servers = Servers(None, winner=OTHER)
-    assert stored(servers).duplicate_of == OTHER
-    assert servers.done == ["look up", "store", "claim", "store"]
-    assert servers.stored == [("fetched", ""), ("duplicate", OTHER)]
-
-
-def test_a_content_that_has_an_owner_is_a_duplicate_at_once_and_claims_nothing() -> None:
-    servers = Servers(OTHER, winner=ME)
-    assert stored(servers).state == "duplicate"
-    assert servers.done == ["look up", "store"]
-    assert servers.stored == [("duplicate", OTHER)]
+@pytest.mark.parametrize(("row", "learnt"), [(None, 1), (Row(ME, ME, "h", 1, "fetched", "", page=1), 0)])
+def test_of_a_page_that_was_stored_before_what_follows_is_made_up_for(row: Row | None, learnt: int) -> None:
+    told: list[tuple[str, str]] = []
+    traps: Any = SimpleNamespace(learn=lambda url, **said: told.append((url.key, said["text"])))
+    page, url = Page(ME, ME, "h", 1, "new", 200, 1.0, title="Me", text="words"), Urls().parse(ME)
+    assert url is not None
+    writer_of(Servers(None), traps).stored(Visited(Ticket(ME, ME, "h"), row, None, url, page=page))
+    assert told == [(ME, "Me\nwords")] * learnt
 
 
 @pytest.mark.parametrize(
@@ -100,7 +96,7 @@ def test_a_revisit_is_compared_with_the_newest_version_and_so_is_its_retry(
     kind: Any, page: int, visit: int | None
 ) -> None:
     row = Row(ME, ME, "h", 3, "waiting", "status 503", page=page)
-    writer = writer_of(Servers(None, winner=ME))
+    writer = writer_of(Servers(None))
     version = asyncio.run(writer.version(Ticket(ME, ME, "h", visit=3, kind=kind), row))
     assert (version and version.visit) == visit
 
@@ -114,7 +110,7 @@ def test_what_rules_made_of_a_page_is_counted_once_it_is_stored() -> None:
     stats, partition = Stats(), partition_of()
     values = {("job", ""): False, ("job", "title"): False}
     extracted = Extracted(values=values, required=set(values), losses=[Loss("job", "title is missing")])
-    some: Any = Servers(None, winner=ME)
+    some: Any = Servers(None)
     lease: Any = SimpleNamespace(holds=lambda: True)
     writer = PageWriter(
         partition,
@@ -125,15 +121,6 @@ def test_what_rules_made_of_a_page_is_counted_once_it_is_stored() -> None:
         stats=stats,
         near_duplicate_share=0.68,
     )
-    asyncio.run(writer.store(visited(extracted), lambda _: False))
+    writer.stored(visited(extracted))
     assert stats.extracted.lost_items == {"job": 1}
     assert partition.fields.kept()["job\ttitle"].examples == (ME,)
-
-
-@pytest.mark.parametrize(
-    ("heard_at", "done"), [(0, ["look up"]), (1, ["look up", "store"]), (2, ["look up", "store", "claim"])]
-)
-def test_nothing_is_written_once_it_is_heard_that_the_host_opted_out(heard_at: int, done: list[str]) -> None:
-    servers, asked = Servers(None, winner=ME), iter(range(9))
-    asyncio.run(writer_of(servers).store(visited(), lambda host: host == "h" and next(asked) >= heard_at))
-    assert servers.done == done

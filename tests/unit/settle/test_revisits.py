@@ -2,6 +2,7 @@
 
 import random
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,6 +13,8 @@ from gregor.worker.config.settings import Config, ConfigError, replace
 from gregor.worker.fetch.outcomes import Unchanged
 from gregor.worker.frontier.tickets import is_stale
 from gregor.worker.read.sitemaps.entries import CHANGE_FREQUENCIES, latest_change
+from gregor.worker.settle.change_learning import ChangeLearning
+from gregor.worker.settle.change_rate import ChangeRate
 from gregor.worker.settle.revisits import Revisits, SitemapHint
 from gregor.worker.settle.rows import settled_row
 from gregor.worker.settle.verdicts import Policy, conclude, sitemap_news
@@ -19,13 +22,20 @@ from gregor.worker.settle.visited import Visited
 
 NOW = 1_700_000_000.0
 DAY = 86_400.0
-HOURLY = Revisits(first=10 * DAY, shortest=600.0, longest=400 * DAY)
+HOURLY = Revisits(10 * DAY, 600.0, 400 * DAY, ChangeLearning(10 * DAY))
 POLICY = Policy(retries=3, pause=1.0, longest=60.0, revisits=HOURLY, jitter=0.0)
 TICKET = Ticket("http://h/", "http://h/", "h")
 
 DATES = st.just(0.0) | st.floats(-1e9, 4e9)
 SAID = st.builds(SitemapHint, DATES, st.sampled_from(["", *CHANGE_FREQUENCIES]))
-COUNTS = st.integers(0, 100)
+FINDINGS = st.lists(st.tuples(st.floats(1.0, 1e7), st.booleans()), max_size=8)
+
+
+def known_by(findings: list[tuple[float, bool]]) -> ChangeRate | None:
+    known = None
+    for after, changed in findings:
+        known = (known or ChangeRate.expected(DAY)).visited(after, changed)
+    return known
 
 
 @st.composite
@@ -39,18 +49,56 @@ def row(visited: float, due: float = 0.0, **fields: object) -> Row:
     return Row("http://h/", "http://h/", "h", 1, "fetched", "fetched", due=due, attempts=attempts, **fields)  # type: ignore[arg-type]
 
 
-@given(revisits(), COUNTS, COUNTS, SAID, st.floats(0.0, 3e9), st.floats(0.0, 0.1))
+@given(revisits(), FINDINGS, SAID, st.floats(0.0, 3e9), st.floats(0.0, 0.1))
 def test_every_interval_is_within_the_bounds(
-    policy: Revisits, changed: int, unchanged: int, said: SitemapHint, fetched: float, spread: float
+    policy: Revisits, findings: list[tuple[float, bool]], said: SitemapHint, fetched: float, spread: float
 ) -> None:
-    assert policy.shortest <= policy.interval(changed, unchanged, said, fetched, spread) <= policy.longest
+    interval = policy.interval(known_by(findings), said, fetched, spread)
+    assert policy.shortest <= interval <= policy.longest * (1.0 + 1e-9)
 
 
-@given(revisits(), COUNTS, COUNTS, SAID)
-def test_a_change_never_makes_it_later(policy: Revisits, changed: int, unchanged: int, said: SitemapHint) -> None:
-    before = policy.interval(changed, unchanged, said, NOW)
-    assert policy.interval(changed + 1, unchanged, said, NOW) <= before
-    assert policy.interval(changed, unchanged + 1, said, NOW) >= before
+def test_what_does_not_change_is_visited_ever_more_rarely_and_what_does_more_often() -> None:
+    rare, often, now = row(NOW), row(NOW), NOW
+    intervals = dict[str, list[float]](rare=[], often=[])
+    for _ in range(6):
+        now += 10 * DAY
+        for name, changed in (("rare", False), ("often", True)):
+            known = rare if name == "rare" else often
+            after = HOURLY.learn(known, SitemapHint(), changed, now)
+            counts = {"changed": 1} if changed else {"unchanged": 1}
+            renewed = row(now, rate=after.octets, **counts)
+            intervals[name].append(HOURLY.interval(after, SitemapHint(), now))
+            rare, often = (renewed, often) if name == "rare" else (rare, renewed)
+    assert intervals["rare"] == sorted(intervals["rare"])
+    assert intervals["rare"][-1] > 2 * intervals["often"][0]
+    assert intervals["often"][0] < intervals["rare"][0]
+    assert intervals["often"][-1] <= HOURLY.first, "though it may never be fresh, it leads to what is new"
+
+
+def test_rows_of_before_are_read_by_their_counts() -> None:
+    quiet = row(NOW, first_seen=NOW - 90 * DAY, unchanged=9)
+    busy = row(NOW, first_seen=NOW - 90 * DAY, changed=5, unchanged=4)
+    known = [HOURLY.known_of(msgspec.structs.replace(old, visits=10)) for old in (quiet, busy)]
+    assert known[0] is not None
+    assert known[1] is not None
+    assert known[0].mean < known[1].mean
+    assert HOURLY.known_of(row(NOW)) is None
+    assert HOURLY.known_of(row(NOW, unchanged=1, rate=b"damaged")) is not None
+
+
+def test_a_page_that_is_gone_is_looked_for_ever_more_rarely() -> None:
+    waits = [HOURLY.gone_for(row(NOW, gone_since=NOW - age * DAY), NOW) for age in (1, 20, 40, 4000)]
+    assert waits == [10 * DAY, 20 * DAY, 40 * DAY, 400 * DAY]
+
+
+def test_words_that_are_wrong_as_a_rule_are_taken_for_hints_only() -> None:
+    policy = Revisits(10 * DAY, 600.0, 400 * DAY, ChangeLearning(10 * DAY))
+    told = row(NOW - DAY, NOW + 9 * DAY)
+    assert policy.owed(told, SitemapHint(NOW - 10.0), NOW) == NOW
+    for _ in range(30):
+        policy.learning.learn(None, DAY, changed=False, words=1)
+    due = policy.owed(told, SitemapHint(NOW - 10.0), NOW)
+    assert due is None or due > NOW
 
 
 @pytest.mark.parametrize(
@@ -67,11 +115,11 @@ def test_a_change_never_makes_it_later(policy: Revisits, changed: int, unchanged
     ],
 )
 def test_the_stated_frequency_is_where_it_begins(word: str, interval: float) -> None:
-    assert HOURLY.interval(0, 0, SitemapHint(0.0, word), NOW) == interval
+    assert HOURLY.interval(None, SitemapHint(0.0, word), NOW) == interval
 
 
 def test_what_changed_long_ago_is_less_urgent() -> None:
-    intervals = [HOURLY.interval(0, 0, SitemapHint(NOW - age * DAY), NOW) for age in (1, 100, 200, 1000, 100_000)]
+    intervals = [HOURLY.interval(None, SitemapHint(NOW - age * DAY), NOW) for age in (1, 100, 200, 1000, 100_000)]
     assert intervals == [10 * DAY, 10 * DAY, 20 * DAY, 100 * DAY, 400 * DAY]
 
 
@@ -101,12 +149,18 @@ def test_news_of_a_page_that_was_visited_a_day_ago(lastmod: float, changefreq: s
     assert HOURLY.owed(row(NOW - DAY, NOW + 9 * DAY), SitemapHint(lastmod, changefreq), NOW) == expected
 
 
+def test_a_page_that_is_gone_is_not_looked_for_sooner_for_a_sitemap_that_lists_it_still() -> None:
+    gone = msgspec.structs.replace(row(NOW - DAY, NOW + 9 * DAY, page=1), state="gone", gone_since=NOW - 9 * DAY)
+    assert HOURLY.owed(gone, SitemapHint(NOW - 2 * DAY, "always"), NOW) is None
+    assert HOURLY.owed(gone, SitemapHint(NOW - 10.0), NOW) == NOW
+
+
 def test_a_change_is_not_looked_at_within_the_shortest_interval() -> None:
     assert HOURLY.owed(row(NOW - 60.0, NOW + DAY), SitemapHint(NOW - 1.0), NOW) == NOW + 540.0
 
 
 def test_a_stale_ticket_with_news_makes_a_revisit_that_is_valid_and_its_row_remembers() -> None:
-    known = row(NOW - DAY, NOW + 9 * DAY)
+    known = row(NOW - DAY, NOW + 9 * DAY, page=1)
     ticket = Ticket("http://h/", "http://h/", "h", link="url", lastmod=NOW - 5.0, changefreq="daily")
     assert is_stale(ticket, known)
     news = sitemap_news(ticket, known, POLICY, NOW)
@@ -122,7 +176,8 @@ def test_a_stale_ticket_with_news_makes_a_revisit_that_is_valid_and_its_row_reme
     verdict = conclude(visited, POLICY, 0, NOW, random.Random(1))
     after = settled_row(visited, verdict, NOW, "w")
     assert (after.lastmod, after.changefreq) == (NOW - 5.0, "daily")
-    assert DAY <= after.due - NOW <= 2 * DAY * 1.1, "the next interval begins with what the sitemap said"
+    assert after.due - NOW < HOURLY.first, "the next interval begins with what the sitemap said"
+    assert HOURLY.known_of(after) == ChangeRate.read(after.rate)
 
 
 @pytest.mark.parametrize("state", ["redirected", "denied", "dead", "refused", "waiting"])

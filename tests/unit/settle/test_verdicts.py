@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gregor.schemas.messages import TERMINAL, Page, Row, State, Ticket, TicketKind, url_fingerprint
+from gregor.schemas.messages import TERMINAL, Link, Page, Row, State, Ticket, TicketKind, url_fingerprint
 from gregor.worker.fetch.outcomes import (
     AddressRefused,
     Broken,
@@ -23,9 +23,13 @@ from gregor.worker.fetch.outcomes import (
 )
 from gregor.worker.frontier.tickets import is_stale
 from gregor.worker.politeness.host_records import OriginFailed
+from gregor.worker.read.fingerprints import simhash_and_sketch
+from gregor.worker.settle.change_rate import ChangeRate
 from gregor.worker.settle.revisits import Revisits
+from gregor.worker.settle.rows import settled_row
 from gregor.worker.settle.verdicts import GIVEN_UP, Policy, conclude, turn_result
 from gregor.worker.settle.visited import Visited
+from gregor.worker.web.urls import Urls
 
 NOW = 1_700_000_000.0
 TICKET = Ticket("http://h/", "http://h/", "h")
@@ -59,7 +63,7 @@ def held(state: State) -> Page:
     return Page("http://h/", "http://h/", "h", 1, "new", 200, NOW, state=state, etag="1")
 
 
-def row(visits: int, state: State = "waiting", **fields: int) -> Row:
+def row(visits: int, state: State = "waiting", **fields: float) -> Row:
     return Row("http://h/", "http://h/", "h", visits, state, "", **fields)  # type: ignore[arg-type]
 
 
@@ -136,18 +140,73 @@ def test_a_pushback_pauses_host_and_url_alike(after: float | None, pushbacks: in
     assert (verdict.pause, verdict.due) == (pause, NOW + pause)
 
 
-@given(changed=st.integers(0, 50), unchanged=st.integers(0, 50), seed=st.integers())
-def test_a_page_is_visited_sooner_the_more_it_changes(changed: int, unchanged: int, seed: int) -> None:
-    policy = Policy(retries=3, pause=1.0, longest=60.0, revisits=Revisits(800.0, 100.0, 51200.0), jitter=0.0)
-    ticket = msgspec.structs.replace(TICKET, kind="revisit", visit=5)
+@pytest.mark.parametrize(("after", "pause"), [(0.0, 10.0), (4.0, 10.0), (500.0, 500.0)])
+def test_a_url_that_failed_is_tried_no_sooner_than_its_host_asked_for(after: float, pause: float) -> None:
+    policy = Policy(retries=3, pause=10.0, longest=300.0, revisits=None, jitter=0.0)
+    failed = Failed("status", "status 500", 500, after=after)
+    verdict = conclude(Visited(TICKET, None, failed), policy, 0, NOW, random.Random(1))
+    assert (verdict.pause, verdict.due) == (after, NOW + pause)
 
-    def wait(changes: int) -> float:
-        known = row(5, "fetched", changed=changes, unchanged=unchanged)
-        visited = Visited(ticket, known, Unchanged(), stored=held("fetched"))
-        return conclude(visited, policy, 0, NOW, random.Random(seed)).due - NOW
 
-    assert 100.0 <= wait(changed) <= 800.0 * 64
-    assert wait(changed + 1) <= wait(changed)
+@pytest.mark.parametrize(("hops", "state"), [(0, "waiting"), (4, "waiting"), (5, "dead")])
+def test_a_url_that_redirects_to_its_other_spelling_is_followed_for_so_many_hops(hops: int, state: State) -> None:
+    policy = Policy(retries=3, pause=10.0, longest=300.0, revisits=None, jitter=0.0, max_redirects=5)
+    ticket, url = msgspec.structs.replace(TICKET, hops=hops), Urls().parse("http://h/")
+    spelt = Link("http://h/?", "redirect", key="http://h/")
+    visited = Visited(ticket, None, Redirected(301, "http://h/?"), url, redirect=spelt)
+    verdict = conclude(visited, policy, 0, NOW, random.Random(1))
+    assert (verdict.state, verdict.next and verdict.next.hops) == (state, hops + 1 if state == "waiting" else None)
+
+
+def test_what_differs_in_noise_alone_is_no_change() -> None:
+    story = " ".join(f"word{number * number} of the story" for number in range(200))
+    ticket = msgspec.structs.replace(TICKET, kind="revisit", visit=1)
+
+    def rate(text: str) -> float:
+        """What is expected after a revisit that found this text."""
+        policy = Policy(retries=3, pause=1.0, longest=60.0, revisits=Revisits(800.0, 100.0, 51200.0), jitter=0.0)
+        texts = f"{story} It is 6 degrees at 11:02.", text
+        stored, page = (msgspec.structs.replace(held("fetched"), simhash=simhash_and_sketch(text)[0]) for text in texts)
+        stored.fingerprint, page.fingerprint = b"1", b"2"
+        verdict = conclude(
+            Visited(ticket, row(1, page=1, first_seen=NOW - 800.0), None, page=page, stored=stored),
+            policy,
+            0,
+            NOW,
+            random.Random(1),
+        )
+        assert not verdict.same, "it is another version all the same"
+        known = ChangeRate.read(verdict.rate)
+        assert known is not None
+        return known.mean
+
+    assert rate(f"{story} It is 7 degrees at 12:31.") < rate("Nothing of what was said there holds any more. " * 9)
+
+
+@pytest.mark.parametrize(("bits", "noise"), [(0, True), (0b111, True), (0b1111, False)])
+def test_a_few_bits_of_the_simhash_are_noise(bits: int, noise: bool) -> None:
+    stored, page = (msgspec.structs.replace(held("fetched"), simhash=0xF0F0 ^ flipped) for flipped in (0, bits))
+    assert Visited(TICKET, None, None, page=page, stored=stored).only_noise is noise
+
+
+@pytest.mark.parametrize(
+    "revisits", [None, Revisits(800.0, 100.0, 51200.0), Revisits(800.0, 100.0, 51200.0, stale_after=799.0)]
+)
+@pytest.mark.parametrize("page", [0, 3])
+def test_a_page_that_is_gone_is_looked_for_again_where_pages_are_visited_again(
+    revisits: Revisits | None, page: int
+) -> None:
+    policy = Policy(retries=3, pause=1.0, longest=60.0, revisits=revisits, jitter=0.0)
+    ticket = msgspec.structs.replace(TICKET, kind="revisit", visit=4)
+    known = msgspec.structs.replace(row(4), page=page)
+    visited = Visited(ticket, known, Gone(410))
+    verdict = conclude(visited, policy, 0, NOW, random.Random(1))
+    assert verdict.state == "gone"
+    kept_until_then = revisits is not None and revisits.stale_after > 800.0
+    assert (verdict.next is not None) == (kept_until_then and page > 0)
+    after = settled_row(visited, verdict, NOW, "w")
+    assert after.gone_since == NOW
+    assert settled_row(Visited(ticket, after, Gone(410)), verdict, NOW + 9.0, "w").gone_since == NOW
 
 
 @pytest.mark.parametrize("known", ["fetched", "duplicate", "gone", "dead"])

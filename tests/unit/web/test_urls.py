@@ -206,3 +206,12 @@ def test_the_short_way_takes_linear_time() -> None:
         started = time.thread_time()
         assert urls._normal(text, BASE) is None
         assert time.thread_time() - started < 0.5
+
+
+@given(
+    st.text(max_size=60) | st.from_regex(r"https?://[a-z.%-]{1,12}(:[0-9]{2})?/[a-zA-Z%~./?&=-]{0,12}", fullmatch=True)
+)
+def test_a_key_alone_is_that_of_the_whole_url(text: str) -> None:
+    for rules in (Urls(), Urls(CanonicalRules(index_files=True)), Urls(max_length=12)):
+        parsed = rules.parse(text)
+        assert rules.key(text) == (None if parsed is None else parsed.key)

@@ -15,6 +15,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final, TextIO
 
+from gregor.worker.read.native import Core
 from tests.web.hostile import reading
 from tests.web.hostile.document import CODING, HEADER, HTML, ROBOTS, SITEMAP, XHTML, Hostile
 
@@ -46,8 +47,9 @@ class Cost:
 class Reader:
     """A process that reads documents by their names."""
 
-    def __init__(self) -> None:
-        command = [sys.executable, "-m", "tests.web.hostile", "--serve"]
+    def __init__(self, *, native: bool = False) -> None:
+        """``native``: what can be is read by the native core, which is installed."""
+        command = [sys.executable, "-m", "tests.web.hostile", "--serve", *(["--native"] if native else [])]
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
     def cost(self, hostile: Hostile) -> Cost:
@@ -73,28 +75,28 @@ class Reader:
         self._process.communicate()
 
 
-def serve(documents: Iterable[Hostile], names: TextIO, answers: TextIO) -> None:
+def serve(documents: Iterable[Hostile], names: TextIO, answers: TextIO, core: Core | None) -> None:
     """Read a document for each name that comes in, and give its cost as a line of JSON."""
     by_name = {each.name: each for each in documents}
     for kind in (HTML, XHTML, SITEMAP, ROBOTS, f"{HEADER}Link", f"{CODING}gzip"):
-        reading.read(b"<p>some <a href='x'>words</a></p>" * 20, kind)
+        reading.read(b"<p>some <a href='x'>words</a></p>" * 20, kind, core)
     for name in names:
         process = os.fork()
         if not process:
             signal.alarm(LONGEST)
-            print(json.dumps(asdict(_measured(by_name[name.strip()]))), file=answers, flush=True)
+            print(json.dumps(asdict(_measured(by_name[name.strip()], core))), file=answers, flush=True)
             os._exit(0)
         _, status = os.waitpid(process, 0)
         if status:
             print(f"status {status}", file=answers, flush=True)
 
 
-def _measured(hostile: Hostile) -> Cost:
+def _measured(hostile: Hostile, core: Core | None) -> Cost:
     before, body = _resident("VmRSS"), hostile.body()
     with suppress(PermissionError):  # its making is no part of the peak; where it must be, that is only larger
         (_SELF / "clear_refs").write_text("5")
     started = time.process_time()
-    said = reading.read(body, hostile.kind)
+    said = reading.read(body, hostile.kind, core)
     return Cost(round(time.process_time() - started, 3), round(_resident("VmHWM") - before, 1), said)
 
 

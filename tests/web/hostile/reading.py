@@ -15,6 +15,7 @@ from gregor.worker.frontier.sent import RecentlySent
 from gregor.worker.links.scope import Scope, ScopeRules
 from gregor.worker.links.traps import Traps
 from gregor.worker.observe.stats import Stats
+from gregor.worker.read.native import Core
 from gregor.worker.read.processors import Processors
 from gregor.worker.robots import file as robots_file
 from gregor.worker.web.urls import Urls
@@ -26,17 +27,17 @@ _PIECE: Final = 64 * 1024
 _SMALL: Final = b"<p>some <a href=x>words</a>"
 
 
-def read(body: bytes, kind: str) -> str:
-    """What was read of it, in a few words; `kind` as that of `Hostile`."""
+def read(body: bytes, kind: str, core: Core | None = None) -> str:
+    """What was read of it, in a few words; `kind` as that of `Hostile`. ``core`` reads natively what it can."""
     if kind == ROBOTS:
         rules = robots_file.parse(body, "gregor")
         return f"{rules.decide(HREF + 'a' * 2000)} {len(rules.sitemaps)}"
     if kind.startswith(HEADER):
-        return _headers(body.decode("latin-1"), kind.removeprefix(HEADER))
+        return _headers(body.decode("latin-1"), kind.removeprefix(HEADER), core)
     if kind.startswith(CODING):
         return _coded(body, kind.removeprefix(CODING))
     fields = [] if kind == SITEMAP else [("Content-Type", kind)]
-    return _examined(_response(body, fields), "sitemap" if kind == SITEMAP else "")
+    return _examined(_response(body, fields), core, "sitemap" if kind == SITEMAP else "")
 
 
 def _response(body: bytes, fields: list[tuple[str, str]], status: int = 200) -> Response:
@@ -45,7 +46,7 @@ def _response(body: bytes, fields: list[tuple[str, str]], status: int = 200) -> 
     return Response(status, "OK", fields, "HTTP/1.1", kept, None, b"", b"", "127.0.0.1", 0.0, 0.0)
 
 
-def _examined(response: Response, link: str = "") -> str:
+def _examined(response: Response, core: Core | None, link: str = "") -> str:
     urls, scope = Urls(), Scope(ScopeRules(), ["h"])
     examiner = Examiner(
         Config(),
@@ -53,7 +54,7 @@ def _examined(response: Response, link: str = "") -> str:
         scope=lambda: scope,
         now=lambda: NOW,
         stats=Stats(),
-        processors=Processors(),
+        processors=Processors().natively(core),
         sent=RecentlySent(100),
         traps=Traps(),
     )
@@ -66,7 +67,7 @@ def _examined(response: Response, link: str = "") -> str:
     )
 
 
-def _headers(lines: str, name: str) -> str:
+def _headers(lines: str, name: str, core: Core | None) -> str:
     fields = [(name, line) for line in lines.split("\n")]
     url = Urls().parse(HREF)
     assert url is not None
@@ -77,7 +78,7 @@ def _headers(lines: str, name: str) -> str:
     outcomes = [of_result(_response(b"", fields, status), HREF, NOW, 1e6) for status in (302, 503)]
     receiver = Receiver(fields, Limits(), Framing(False, None))
     receiver.feed(_SMALL)
-    said = _examined(_response(_SMALL, fields if name == "Content-Type" else [("Content-Type", HTML), *fields]))
+    said = _examined(_response(_SMALL, fields if name == "Content-Type" else [("Content-Type", HTML), *fields]), core)
     return f"{sent} of cookies, fresh for {rules}, {', '.join(type(each).__name__ for each in outcomes)}; {said}"
 
 

@@ -1,0 +1,63 @@
+"""What the cluster's adapters write and look at, in which order: pages with what they name, owners of contents."""
+
+import asyncio
+import hashlib
+import io
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from gregor.schemas.messages import Page
+from gregor.worker.adapters.cluster.cassandra_client import Cassandra
+from gregor.worker.adapters.cluster.seen import RedisSeen
+from gregor.worker.adapters.cluster.store import ClusterStore
+from gregor.worker.adapters.cluster.store_pages import CHUNK, Pages
+from tests.unit.adapters.test_order_of_writes import Statements
+
+
+@pytest.mark.parametrize("size", [10, CHUNK, 2 * CHUNK + 1])
+def test_bodies_and_sketches_are_there_before_the_page_that_names_them(size: int) -> None:
+    body = b"a" * size
+    page = Page(
+        *("http://a.test/", "http://a.test/", "a.test", 1, "new", 200, 1.0),
+        body=hashlib.sha256(body).hexdigest(),
+        size=size,
+        sketch=bytes(range(56)),
+    )
+    tables = ["bodies", "pages"] if size < CHUNK else ["body_chunks", "bodies", "pages"]
+    for before in (tables, ["sketches", "pages"]):
+        statements = Statements()
+        asyncio.run(Pages(cast(Cassandra, statements)).put(page, io.BytesIO(body), None, 7))
+        places = [statements.told.index(("done", table)) for table in before]
+        assert places == sorted(places)
+        assert statements.told.index(("begun", "pages")) > max(places[:-1])
+        assert statements.told.count(("done", "body_chunks")) == size // CHUNK
+
+
+def test_what_goes_to_the_calendar_while_it_is_looked_for_is_seen() -> None:
+    """From a backlog, between the two looks."""
+
+    looks = iter([True, False, True, False, False, True])
+
+    async def look(_: int) -> bool:
+        return next(looks)
+
+    store: Any = ClusterStore.__new__(ClusterStore)
+    store._calendars = store._backlogs = SimpleNamespace(waiting=look)
+    assert [asyncio.run(store.waiting(3)) for _ in range(3)] == [True] * 3
+
+
+def test_who_owned_a_content_gives_it_up_before_its_name_goes() -> None:
+    done: list[str] = []
+
+    def noted(what: str) -> Any:
+        async def call(*_: object) -> None:
+            done.append(what)
+
+        return call
+
+    seen: Any = RedisSeen.__new__(RedisSeen)
+    seen._contents, seen._claimants = SimpleNamespace(release=noted("release")), SimpleNamespace(drop=noted("drop"))
+    asyncio.run(seen.disown(b"f", "http://a.test/"))
+    assert done == ["release", "drop"]

@@ -1,0 +1,68 @@
+"""Members and their leader over a ZooKeeper in memory: what a member knows ends with its session, and who leads no more
+writes nothing."""
+
+import asyncio
+
+import msgspec
+
+from benchmarks.zookeeper_memory import MemoryNodes, MemoryServer
+from gregor.worker.adapters.cluster.leader import Leader
+from gregor.worker.adapters.cluster.lease import Session
+from gregor.worker.adapters.cluster.membership import Membership
+from gregor.worker.adapters.cluster.zookeeper_tree import LiveWorker, Tree
+
+TREE = Tree("/gregor", "test")
+PARTITIONS = 4
+
+
+def wanted(server: MemoryServer, name: str) -> tuple[int, ...]:
+    """What stands in a member's node."""
+    found = server.find(TREE.member(name))
+    assert found is not None
+    return msgspec.json.decode(found[0], type=LiveWorker).wanted
+
+
+def lead(*names: str) -> tuple[MemoryServer, Leader]:
+    server = MemoryServer()
+    for name in names:
+        server.make(TREE.member(name), msgspec.json.encode(LiveWorker(name)))
+    return server, Leader(MemoryNodes(server, Session(1, 8.0)), TREE, PARTITIONS)
+
+
+def test_a_member_whose_session_ended_is_none_until_it_joins_again() -> None:
+    server = MemoryServer()
+    nodes = server.connect()
+    member = Membership(nodes, TREE, PARTITIONS, "a", 1)
+    asyncio.run(member.join())
+    asyncio.run(member.look())
+    first = member.path
+    assert first is not None
+    assert member.wanted == frozenset(range(PARTITIONS))
+    server.end(nodes.session)
+    assert (member.path, member.wanted) == (None, frozenset())
+    nodes.session = server.connect().session
+    asyncio.run(member.join())
+    assert member.path not in (None, first)
+    asyncio.run(member.look())
+    assert member.wanted == frozenset(range(PARTITIONS))
+
+
+def test_who_leads_no_more_writes_nothing() -> None:
+    server, leader = lead("a-1", "b-2")
+    assert asyncio.run(leader.assign("a-1", ["a-1", "b-2"]))
+    before = wanted(server, "b-2")
+    assert len(before) == PARTITIONS // 2
+    server.remove(TREE.member("a-1"))
+    server.make(TREE.member("c-3"), msgspec.json.encode(LiveWorker("c-3")))
+    assert not asyncio.run(leader.assign("a-1", ["b-2", "c-3"]))
+    assert (wanted(server, "b-2"), wanted(server, "c-3")) == (before, ())
+
+
+def test_a_leader_that_was_wrong_about_a_member_reads_it_anew() -> None:
+    server, leader = lead("a-1", "b-2")
+    assert asyncio.run(leader.assign("a-1", ["a-1", "b-2"]))
+    server.replace(TREE.member("b-2"), msgspec.json.encode(LiveWorker("b-2", 3)))
+    server.make(TREE.member("c-3"), msgspec.json.encode(LiveWorker("c-3")))
+    assert [asyncio.run(leader.assign("a-1", ["a-1", "b-2", "c-3"])) for _ in range(2)] == [False, True]
+    given = [wanted(server, name) for name in ("a-1", "b-2", "c-3")]
+    assert sorted(number for numbers in given for number in numbers) == list(range(PARTITIONS))
