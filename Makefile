@@ -22,7 +22,7 @@ ENGINE ?= tantivy
 DATA ?= data
 
 .PHONY: help setup native check format test mutants crawl bench conformance reported realweb fuzz fuzz-native simulation \
-	search-quality up down demo-cluster chaos
+	ordering revisits forecast search-quality up down demo-cluster chaos
 
 help:  ## Show what there is
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -90,6 +90,15 @@ fuzz-native:  ## INPUTS=n inputs for the native reading core, built with sanitiz
 simulation: setup  ## Whole crawls on a virtual clock with faults, SEEDS=first:last
 	@$(PY) -m tests.simulation --seeds $(SEEDS)
 
+revisits: setup  ## How fresh pages are kept, against the best that is possible: PAGES=n of three distributions, seed SEED=s
+	@$(PY) -m benchmarks.revisits --pages $(or $(PAGES),20000) --seed $(SEED)
+
+ordering: setup  ## What the first pages of a crawl are worth, by policy: WEB=folder and a made-up web of PAGES=n, seed SEED=s
+	@$(PY) -m benchmarks.ordering --web $(WEB) --pages $(or $(PAGES),100000) --seed $(SEED)
+
+forecast: setup  ## How far forecasts are from what came, on the recorded web: WEB=folder
+	@$(PY) -m benchmarks.forecast --web $(WEB)
+
 search-quality: setup  ## How well known items of ITEMS=file are found in WEB=folder; ENGINE=opensearch: by that
 	@$(PY) -m tests.search.quality $(ITEMS) $(WEB) --engine $(ENGINE)
 
@@ -98,8 +107,8 @@ bench: setup  ## Everything that is measured, into build/bench.json
 	@$(PY) -m compileall -q worker search partitioner schemas
 	@$(PY) -m benchmarks
 
-up: setup  ## Start Kafka, ZooKeeper, Redis, Cassandra; print the config that reaches them
-	@$(PY) -m tests.cluster.servers up
+up: setup  ## Start Kafka, ZooKeeper, Redis, Cassandra, with INDEX=1 OpenSearch; print the config that reaches them
+	@$(PY) -m tests.cluster.servers up $(if $(INDEX),--index)
 
 down: setup  ## End them
 	@$(PY) -m tests.cluster.servers down
