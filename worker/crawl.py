@@ -191,8 +191,8 @@ class PartitionCrawl:
         row = settlement.kept_row
         if (page := visited.page if row.page else None) is not None:
             self.pages.stored(visited)
-        await self.sent.learn_all(links)
-        self.visits.published(links)
+        await self.sent.learn_all(settlement.published)
+        self.visits.published(settlement.published)
         change = self.budgets.settled(self.partition, visited.row, row, page, verdict.cause)
         self.visits.settled(verdict.state, page, (visited.row, row), verdict.cause, change[1:4])
         await self.news.shorten(item.ticket, row)  # it may have been found on a shorter way meanwhile

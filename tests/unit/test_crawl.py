@@ -230,8 +230,23 @@ def test_what_opted_out_while_it_was_asked_for_is_settled_without_its_content() 
     crawl: Any = scene.crawl
     crawl.orders.opted_out = lambda _: True
     done = scene.settle(fetched())
-    assert not {"store page", "publish"} & set(done)
+    assert not {"store page", "publish", "learn"} & set(done)
     assert scene.rows[0].rule == OPTED_OUT
+
+
+def test_nothing_more_is_asked_of_a_host_that_opted_out_while_it_failed() -> None:
+    scene = Scene()
+    crawl: Any = scene.crawl
+    crawl.orders.opted_out = lambda _: True
+    done = scene.settle(fetched(outcome=Failed("timeout", "why"), page=None, tickets=(), response=None))
+    assert (set(done) & {"appoint", "letter"}, scene.rows[0].state, scene.moved) == (set(), "denied", False)
+
+
+def test_links_that_were_not_published_since_the_host_opted_out_meanwhile_are_not_taken_for_sent() -> None:
+    scene, heard = Scene(), iter([False])
+    crawl: Any = scene.crawl
+    crawl.orders.opted_out = lambda _: next(heard, True)
+    assert not {"publish", "learn"} & set(scene.settle(fetched())), "another page may link there, too"
 
 
 def test_the_page_of_another_kind_of_ticket_is_not_this_ones() -> None:

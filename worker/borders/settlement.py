@@ -22,7 +22,7 @@ class Settlement(msgspec.Struct, kw_only=True):
     claims: bool = False
     """Whether the content of the page is to name it."""
     tickets: Sequence[Ticket] = ()
-    """The links that are published."""
+    """The links that are to be published."""
     news: Page | Vanished | Changed | None = None
     """What is told to those who follow the crawl."""
     partition: int
@@ -42,6 +42,8 @@ class Settlement(msgspec.Struct, kw_only=True):
     opted_out: Callable[[], bool]
     """Whether the host opted out, which is heard at any time: after that nothing of an answer is written."""
 
+    published: Sequence[Ticket] = ()
+    """The links that were published: none where it was heard before that the host opted out."""
     kept: Row | None = None
     """The row as it was asked for last, to be written."""
 

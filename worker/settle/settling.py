@@ -54,6 +54,7 @@ class InSteps:
             await self._store_page(settlement)  # 1 page, links, items, bodies; then the fingerprint
         if settlement.tickets and not settlement.opted_out():
             await effect(lambda: log.publish(settlement.tickets))  # 2 outlinks published
+            settlement.published = settlement.tickets
         if (news := settlement.news) is not None and not settlement.opted_out():  # before the row: else nobody would
             await effect(lambda: log.announce(news))
         if (entry := settlement.entry) is not None:  # 3 the next ticket

@@ -35,7 +35,7 @@ class EmbeddedSettler:
         records = await with_pauses(self._log.records_of(settlement.tickets))
         packed = b"" if page is None else await self._store.packed(page)
 
-        async def put(connection: sqlite3.Connection) -> str | None:
+        async def put(connection: sqlite3.Connection) -> tuple[str | None, bool]:
             # What is heard of its host from here on comes after this visit: it is asked once, before any pause.
             opted_out = settlement.opted_out()
             content = None if opted_out else page
@@ -51,12 +51,14 @@ class EmbeddedSettler:
             put_marks(connection, [settlement.mark])
             if not opted_out:
                 await with_pauses(self._log.append(connection, records))
-            return owner
+            return owner, not opted_out
 
-        owner = await self._database.write_with_pauses(put)
+        owner, published = await self._database.write_with_pauses(put)
         if owner is not None:
             settlement.relabel(owner)
-        self._log.appended(records)
+        if published:
+            settlement.published = settlement.tickets
+            self._log.appended(records)
 
     async def _put_page(
         self,
