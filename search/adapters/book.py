@@ -20,6 +20,7 @@ from gregor.search.adapters.link_rows import LinkRow, number_of, rows_of
 from gregor.search.documents import BUCKETS, Anchor, ContentUrl, Noted, content_of
 from gregor.search.links import NOFOLLOW, Links, Node, packed
 from gregor.search.ranking import Ranked
+from gregor.worker.base.transaction import transaction
 
 _SCHEMA: Final = """
 PRAGMA page_size=8192; PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA secure_delete=FAST;
@@ -86,15 +87,11 @@ class PageBook:
 
         In one transaction with the position.
         """
-        self._connection.execute("BEGIN IMMEDIATE")
         try:
-            self._take_in(dict(pages))
-            self._change_anchors()
-            self._connection.execute("INSERT OR REPLACE INTO facts VALUES ('position', ?)", (position,))
-            self._connection.execute("COMMIT")
-        except BaseException:
-            self._connection.execute("ROLLBACK")
-            raise
+            with transaction(self._connection):
+                self._take_in(dict(pages))
+                self._change_anchors()
+                self._connection.execute("INSERT OR REPLACE INTO facts VALUES ('position', ?)", (position,))
         finally:
             self._changed.clear()
             self._texts.clear()
@@ -111,15 +108,14 @@ class PageBook:
 
     def settled(self, contents: Sequence[str]) -> None:
         """Their documents are durable."""
-        self._connection.execute("BEGIN IMMEDIATE")
-        self._connection.executemany("DELETE FROM unwritten WHERE content = ?", [(one,) for one in contents])
-        self._connection.execute("COMMIT")
+        with transaction(self._connection):
+            self._connection.executemany("DELETE FROM unwritten WHERE content = ?", [(one,) for one in contents])
 
     def rewrite(self, contents: Sequence[str]) -> None:
         """Their documents are to be written, whatever is known of them."""
-        self._connection.execute("BEGIN IMMEDIATE")
-        self._connection.executemany("INSERT OR REPLACE INTO unwritten VALUES (?, 1)", [(name,) for name in contents])
-        self._connection.execute("COMMIT")
+        names = [(name,) for name in contents]
+        with transaction(self._connection):
+            self._connection.executemany("INSERT OR REPLACE INTO unwritten VALUES (?, 1)", names)
 
     def noted(self, contents: Sequence[str]) -> dict[str, Noted]:
         """What is remembered of contents: the URLs that each is under now, none when it is to be found no more; its
@@ -146,11 +142,10 @@ class PageBook:
         """Replace the ranks of all contents; those whose bucket changed become unwritten. How many these are."""
         run, changed = self._connection.execute, 0
         for first in range(0, len(ranked), _SLICE):
-            run("BEGIN IMMEDIATE")
-            for document in ranked[first : first + _SLICE]:
-                changed += run(_RERANKED, (document.content, document.bucket)).rowcount
-                run(_PUT_RANK, (document.content, document.rank, document.bucket))
-            run("COMMIT")
+            with transaction(self._connection):
+                for document in ranked[first : first + _SLICE]:
+                    changed += run(_RERANKED, (document.content, document.bucket)).rowcount
+                    run(_PUT_RANK, (document.content, document.rank, document.bucket))
         run("DELETE FROM ranks WHERE content NOT IN (SELECT content FROM pages)")
         return changed
 
@@ -158,9 +153,8 @@ class PageBook:
         """Take over the ranks of another book, which is left as it is; of one that cannot be read, none."""
         with suppress(sqlite3.Error), closing(open_reading(file)) as other:
             ranks = other.execute("SELECT content, rank, bucket FROM ranks")
-            self._connection.execute("BEGIN IMMEDIATE")
-            self._connection.executemany("INSERT OR REPLACE INTO ranks VALUES (?, ?, ?)", ranks)
-            self._connection.execute("COMMIT")
+            with transaction(self._connection):
+                self._connection.executemany("INSERT OR REPLACE INTO ranks VALUES (?, ?, ?)", ranks)
 
     def contents(self) -> dict[int, str]:
         """The content of every page that is to be found, by the number of its URL."""

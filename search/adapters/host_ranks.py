@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from gregor.search.adapters.damage import open_reading
+from gregor.worker.base.transaction import transaction
 
 Steps = list[tuple[str, int]]
 """Keys of pages, or hosts, and their steps."""
@@ -21,14 +22,13 @@ def put(file: Path, hosts: Iterable[tuple[str, int]]) -> None:
     """Replace the steps of all hosts; those of 0 are not kept."""
     with closing(sqlite3.connect(file, timeout=_BUSY_SECONDS, isolation_level=None)) as book:
         book.execute(_SCHEMA)
-        book.execute("BEGIN IMMEDIATE")
-        book.execute("DELETE FROM host_ranks")
-        book.executemany("INSERT INTO host_ranks VALUES (?, ?)", ((host, step) for host, step in hosts if step))
-        book.execute(
-            "INSERT INTO facts VALUES ('ranked', ?1) ON CONFLICT DO UPDATE SET value = max(value + 1, ?1)",
-            (time.time_ns() // 1_000_000,),
-        )
-        book.execute("COMMIT")
+        with transaction(book):
+            book.execute("DELETE FROM host_ranks")
+            book.executemany("INSERT INTO host_ranks VALUES (?, ?)", ((host, step) for host, step in hosts if step))
+            book.execute(
+                "INSERT INTO facts VALUES ('ranked', ?1) ON CONFLICT DO UPDATE SET value = max(value + 1, ?1)",
+                (time.time_ns() // 1_000_000,),
+            )
 
 
 def made(file: Path) -> int:

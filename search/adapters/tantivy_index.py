@@ -12,6 +12,8 @@ from typing import Any, Final
 import msgspec
 import tantivy
 
+from gregor.search.adapters.damage import usable_index
+from gregor.search.adapters.read_only import linked
 from gregor.search.adapters.tantivy_query import POSITION, RANK, Queries
 from gregor.search.adapters.tantivy_spelling import nearly_like
 from gregor.search.adapters.whole_searcher import WholeSearcher
@@ -36,17 +38,16 @@ class TantivyIndex:
         self, folder: Path, *, writable: bool = False, weights: Weights | None = None, heap: int = _HEAP
     ) -> None:
         """Open the index in a folder, made if need be when it is to be written, with so many bytes of memory for what
-        is not in its files yet. Raises `Unusable`."""
+        is not in its files yet. Raises `Unusable`, `DiskFull`; so does whatever writes."""
         if writable:
             folder.mkdir(parents=True, exist_ok=True)
         elif not folder.is_dir() or not tantivy.Index.exists(str(folder)):
             raise Unusable(f"{folder} holds no index: make one with `gregor index`")
-        try:
-            self._index = tantivy.Index(_schema(), str(folder))
+        with usable_index(folder):
+            self._linked = None if writable else linked(folder)
+            self._index = tantivy.Index(_schema(), str(folder if self._linked is None else self._linked.path))
             self._index.register_tokenizer(_ANALYSER, _analyser())
             self._writer = self._index.writer(heap, 1) if writable else None
-        except ValueError as error:
-            raise Unusable(f"{folder} cannot be used: {error}; `gregor index --rebuild` makes the index anew") from None
         self._folder = folder
         self._schema = self._index.schema
         self._queries = Queries(self._schema, weights or Weights())
@@ -62,9 +63,10 @@ class TantivyIndex:
 
     def put(self, documents: Sequence[IndexedDocument]) -> None:
         writer = self._writing()
-        for document in documents:
-            writer.delete_documents_by_term("id", document.id)
-            writer.add_document(_indexed(document))
+        with usable_index(self._folder):
+            for document in documents:
+                writer.delete_documents_by_term("id", document.id)
+                writer.add_document(_indexed(document))
 
     def remove(self, names: Collection[str]) -> None:
         writer = self._writing()
@@ -77,15 +79,18 @@ class TantivyIndex:
 
     def commit(self, position: int) -> None:
         writer = self._writing()
-        writer.delete_documents_by_term("id", POSITION)
-        writer.add_document(tantivy.Document(id=POSITION, position=position))
-        writer.commit()
-        self._index.reload()
+        with usable_index(self._folder):
+            writer.delete_documents_by_term("id", POSITION)
+            writer.add_document(tantivy.Document(id=POSITION, position=position))
+            writer.commit()
+            self._index.reload()
         self._searcher = WholeSearcher(self._index.searcher(), self._folder)
 
     def refreshed(self) -> "TantivyIndex":
         """The index as it was committed last; this one goes on with what it sees. Raises `Unusable`."""
         try:
+            if self._linked is not None:
+                self._linked.renew()
             self._index.reload()
         except (ValueError, OSError) as error:
             raise Unusable(f"the index cannot be read any more: {error}") from None

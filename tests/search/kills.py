@@ -1,7 +1,7 @@
 """SIGKILL of who indexes a crawl, or of OpenSearch nodes, while pages are stored. At the end the index has what the
 store has, by key and version:
 
-    python -m tests.search.kills [--engine tantivy|opensearch] [--what worker|node] [--nodes 1|3] [--kills 50]
+    python -m tests.search.kills [--engine tantivy|opensearch] [--what worker|node|leader] [--nodes 1|3] [--kills 50]
 
 With tantivy the engine is in the worker's process: both are killed at once. The last line is JSON: kills, pages, and
 how many documents are missing, should not be there, are of another version, or are doubled.
@@ -31,6 +31,7 @@ from gregor.worker.compose.search import opened
 from gregor.worker.config.settings import Config
 from gregor.worker.config.sources import load
 from tests.cluster.servers import Servers, Service
+from tests.cluster.servers.opensearch import leader
 from tests.search import stored
 from tests.search.on_servers import Crawl, follow
 from tests.search.stored import page
@@ -70,7 +71,7 @@ def run(crawl: Crawl, service: Service, kills: int, what: str, chance: random.Ra
                 workers[0].wait()
                 workers = [workers[1], follow(crawl)]
             else:
-                node = chance.choice(service.nodes)
+                node = leader(service) if what == "leader" else chance.choice(service.nodes)
                 node.kill()
                 node.start()
                 service.ready()
@@ -201,7 +202,7 @@ def main() -> int:
     parser.add_argument("--kills", type=int, default=50)
     parser.add_argument("--engine", choices=["tantivy", "opensearch"], default="opensearch")
     parser.add_argument("--nodes", type=int, choices=[1, 3], default=1)
-    parser.add_argument("--what", choices=["worker", "node"], default="worker")
+    parser.add_argument("--what", choices=["worker", "node", "leader"], default="worker")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     chance = random.Random(options.seed)

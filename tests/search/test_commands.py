@@ -13,6 +13,7 @@ import pytest
 
 from gregor.schemas.messages import Page
 from gregor.worker.commands.cli import main
+from tests.files import files_limited_to
 from tests.search.stored import crawl, link, page, store
 
 PAGES = (
@@ -115,6 +116,19 @@ def test_what_cannot_be_is_one_line_and_exit_code_2(data: Path, capsys: pytest.C
     for words in (["--limit", "4000000000"], ["--offset", "10000"]):
         assert main(["search", "fox", *words, "--data", str(data)]) == 2
         assert "narrow the query" in capsys.readouterr().err
+
+
+def test_without_room_for_the_index_one_line_says_where(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["index", "--once", "--data", str(data)]) == 0
+    capsys.readouterr()
+    pages = [page(f"http://h{number}.example.org/", f"word{number} " * 300) for number in range(300)]
+    asyncio.run(more(data, *pages))
+    with files_limited_to(150_000):
+        assert main(["index", "--once", "--data", str(data)]) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert f"no space is left for {data / 'index'}" in line and "run the same command again" in line
+    assert main(["index", "--once", "--data", str(data)]) == 0
+    assert searched(data, capsys, "word299")[0] and main(["check", "--index", "--data", str(data)]) == 0
 
 
 def test_ranks_are_listed_and_put_into_the_index(

@@ -1,5 +1,6 @@
 """What every `Index` keeps; each case again after a reopen."""
 
+import os
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -11,6 +12,8 @@ from gregor.search.adapters.tantivy_index import TantivyIndex
 from gregor.search.borders import FARTHEST, Index, Unusable
 from gregor.search.documents import Anchor, IndexedDocument
 from gregor.search.query import parse
+from gregor.worker.borders.errors import DiskFull
+from tests.files import files_limited_to
 from tests.search import opensearch
 
 Opener = Callable[[], Index]
@@ -223,6 +226,42 @@ def test_what_holds_no_index_is_refused_in_one_line(tmp_path: Path) -> None:
     with pytest.raises(Unusable, match="cannot be used") as refused:
         TantivyIndex(tmp_path)
     assert "\n" not in str(refused.value)
+
+
+def test_without_room_it_says_where_and_has_what_was_committed(tmp_path: Path) -> None:
+    index = TantivyIndex(tmp_path / "index", writable=True)
+    index.put([document("fox", "A fox")])
+    index.commit(1)
+    index.put([document(f"more{number}", f"more number {number}") for number in range(1000)])
+    with files_limited_to(1 << 12), pytest.raises(DiskFull) as refused:
+        index.commit(2)
+    assert str(refused.value) == f"no space is left for {tmp_path / 'index'}"
+    index.close()
+    again = TantivyIndex(tmp_path / "index", writable=True)
+    assert (again.position(), again.count()) == (1, 1)
+    again.put([document("cat", "A cat")])
+    again.commit(2)
+    assert (again.position(), again.count(), found(again, "cat")) == (2, 2, ["cat"])
+
+
+def test_what_may_not_be_written_is_searched_without_a_file_beside_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written = TantivyIndex(tmp_path / "index", writable=True)
+    written.put(WEB)
+    written.commit(1)
+    (tmp_path / "index" / ".tantivy-meta.lock").unlink()
+    before = set((tmp_path / "index").iterdir())
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    reading = TantivyIndex(tmp_path / "index")
+    assert (found(reading, "intitle:quick"), set((tmp_path / "index").iterdir())) == (["fox"], before)
+    for position in range(2, 8):
+        written.put([document("fox", f"Now cat number {position}")])
+        written.commit(position)
+    again = reading.refreshed()
+    assert (again.position(), found(again, "cat"), found(reading, "cat")) == (7, ["fox"], [])
+    written.close()
+    assert again.refreshed().count() == 5
 
 
 @pytest.mark.parametrize("name", ["\ud800", "x\udfff", "nothing", "\x00"])

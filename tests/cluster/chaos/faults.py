@@ -2,16 +2,15 @@
 
 import random
 import time
-import urllib.request
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import suppress
 from dataclasses import dataclass, field
 
 from redis import Redis
 
 from tests.cluster.chaos.crew import Crew, Worker
 from tests.cluster.servers import Node, Service
+from tests.cluster.servers.opensearch import leader
 from tests.cluster.servers.redis import MASTER
 
 SESSION = 4.0
@@ -204,14 +203,3 @@ def promote(pair: Service) -> None:
         while sentinel.sentinel_get_master_addr_by_name(MASTER) == primary and time.monotonic() < end:
             time.sleep(0.1)  # the Sentinel decides in its own time
     pair.start()
-
-
-def leader(service: Service) -> Node:
-    """The node that leads the cluster now; the first where nobody says so."""
-    for address in service.addresses:
-        with (
-            suppress(OSError),
-            urllib.request.urlopen(f"http://{address}/_cat/cluster_manager?h=node", timeout=5) as answer,
-        ):
-            return service.nodes[int(answer.read().decode().strip().removeprefix("n")) - 1]
-    return service.nodes[0]

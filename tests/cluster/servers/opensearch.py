@@ -7,13 +7,14 @@ import re
 import shutil
 import tempfile
 import urllib.request
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
 from tests.cluster.servers.guard import Guard
 from tests.cluster.servers.packages import jars
 from tests.cluster.servers.process import Process, free_ports
-from tests.cluster.servers.service import Missing, Service
+from tests.cluster.servers.service import Missing, Node, Service
 
 _VERSION: Final = "3.9.0"
 _OLDEST_JAVA: Final = 21
@@ -104,6 +105,17 @@ def answers(addresses: tuple[str, ...]) -> bool:
         except OSError:
             return False
     return True
+
+
+def leader(service: Service) -> Node:
+    """The node that leads the cluster now; the first where nobody says so."""
+    for address in service.addresses:
+        with (
+            suppress(OSError),
+            urllib.request.urlopen(f"http://{address}/_cat/cluster_manager?h=node", timeout=5) as answer,
+        ):
+            return service.nodes[int(answer.read().decode().strip().removeprefix("n")) - 1]
+    return service.nodes[0]
 
 
 def _discovery(transports: list[int]) -> str:

@@ -4,12 +4,10 @@ import asyncio
 import contextlib
 import hashlib
 import io
-import resource
-import signal
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from functools import partial
 from pathlib import Path
 
@@ -43,6 +41,7 @@ from gregor.worker.read.fingerprints import sketch_of
 from gregor.worker.read.sketches import share
 from tests.contract.world import ManualClock, ordered, ticket
 from tests.counted import counted
+from tests.files import files_limited_to
 from tests.sketches import sketch
 
 PARTITIONS = 4
@@ -142,19 +141,6 @@ def test_calls_that_come_together_share_a_commit(tmp_path: Path) -> None:
         assert len(database.read(marked)) == 1000
 
     with_database(tmp_path, case)
-
-
-@contextlib.contextmanager
-def files_limited_to(size: int) -> Iterator[None]:
-    """No file may grow beyond a size in bytes: the nearest to a full disk that needs no rights."""
-    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
-    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, limits[1]))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
-        signal.signal(signal.SIGXFSZ, handler)
 
 
 def test_a_full_disk_fails_the_calls_and_loses_nothing(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from gregor.worker.adapters.embedded.database import translated
 from gregor.worker.adapters.embedded.folder import connect_writable
 from gregor.worker.adapters.embedded.queries import decode_page
 from gregor.worker.base.crawl_folder import DATABASE
+from gregor.worker.base.transaction import transaction
 from gregor.worker.borders.errors import Damaged
 
 _LOOSE: Final = "CREATE TABLE IF NOT EXISTS loose_bodies (sha256 TEXT PRIMARY KEY, since REAL NOT NULL) WITHOUT ROWID"
@@ -80,14 +81,9 @@ class _Collector:
         self._keep_named()
         deleted = 0
         while some := self._some():
-            self._connection.execute("BEGIN IMMEDIATE")
-            try:
+            with transaction(self._connection):
                 self._keep_named()  # by pages that came meanwhile
                 deleted += sum(map(self._delete, some))
-                self._connection.execute("COMMIT")
-            except BaseException:
-                self._connection.execute("ROLLBACK")
-                raise
         return deleted
 
     def _some(self) -> list[tuple[str, float]]:

@@ -19,6 +19,7 @@ from gregor.worker.adapters.embedded.dropping import delete_pages, named, readab
 from gregor.worker.adapters.embedded.folder import connect_reading, connect_writable
 from gregor.worker.adapters.embedded.slices import damage_told
 from gregor.worker.base.crawl_folder import DATABASE
+from gregor.worker.base.transaction import transaction
 from gregor.worker.frontier.counts import added, forgotten_counts, opted_out_record
 from gregor.worker.operate.erase import Erased, Looked, Whose
 from gregor.worker.settle.rows import forgotten
@@ -146,14 +147,8 @@ class _Eraser:
         """Do it with each, in one transaction."""
         if not many:
             return 0
-        self._connection.execute("BEGIN IMMEDIATE")
-        try:
-            count = sum(map(work, many))
-            self._connection.execute("COMMIT")
-        except BaseException:
-            self._connection.execute("ROLLBACK")
-            raise
-        return count
+        with transaction(self._connection):
+            return sum(map(work, many))
 
     def _slices(self, statement: str, after: str | int | bytes, what: str) -> Iterator[list[tuple[Any, ...]]]:
         """All that a statement finds, slice by slice; no transaction stays open between two."""

@@ -10,6 +10,7 @@ from gregor.schemas.messages import encode
 from gregor.worker.adapters.compression import Compressor
 from gregor.worker.adapters.embedded.folder import connect_reading, connect_writable
 from gregor.worker.adapters.embedded.queries import read_page
+from gregor.worker.base.transaction import transaction
 from gregor.worker.borders.errors import Damaged, Unavailable
 from gregor.worker.borders.items import ItemSet
 from gregor.worker.extract.identity import carried
@@ -33,14 +34,8 @@ class EmbeddedItems:
             raise Unavailable("store", str(error)) from error
 
     def _put(self, sets: Sequence[ItemSet]) -> int:
-        self._connection.execute("BEGIN IMMEDIATE")
-        try:
-            count = sum(map(self._replace, sets))
-            self._connection.execute("COMMIT")
-        except BaseException:
-            self._connection.execute("ROLLBACK")
-            raise
-        return count
+        with transaction(self._connection):
+            return sum(map(self._replace, sets))
 
     def _replace(self, made: ItemSet) -> bool:
         try:
