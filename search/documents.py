@@ -9,7 +9,7 @@ import msgspec
 
 from gregor.schemas.items import StoredItem
 from gregor.schemas.messages import STILL_THERE, Page, Row
-from gregor.search.query import facet
+from gregor.search.query_text import facet
 from gregor.search.terms import terms
 
 MOST_TERMS: Final = 100_000

@@ -11,7 +11,8 @@ from itertools import islice
 from typing import Any, Final
 
 from gregor.search.borders import Facet, ValueCount
-from gregor.search.query import item_parts, typed
+from gregor.search.query import typed
+from gregor.search.query_text import item_parts
 from gregor.search.typed_values import without_port
 
 MOST_VALUES: Final = 10

@@ -22,16 +22,13 @@ from typing import Final
 import msgspec
 
 from gregor.search.hints import misread, unknown
+from gregor.search.query_text import LONGEST, PIECE, facet, item_parts, readable
 from gregor.search.terms import terms
 from gregor.search.typed_values import ascii_host, moment, without_port
 
-LONGEST: Final = 1000
-"""Characters of a query that are read."""
 MOST_TERMS: Final = 32
 """Terms of a query that are looked for, in all its parts."""
 MOST_FILTERS: Final = 16
-LONGEST_FACET: Final = 150
-"""Characters of a field of an item and its value that are compared."""
 _REMEMBERED: Final = 4096
 """Filters whose text is remembered: those of a crawl are met again and again."""
 
@@ -42,12 +39,6 @@ _EXAMPLES: Final = {
 }
 
 Phrase = tuple[str, ...]
-
-
-def item_parts(said: str) -> tuple[str, str]:
-    """The field and the value of what an item is filtered by; "" and its name, for a name alone."""
-    field, has_value, value = said.partition("=")
-    return (field, value) if has_value else ("", said)
 
 
 class QueryFilter(msgspec.Struct, frozen=True):
@@ -87,9 +78,6 @@ class ParsedQuery(msgspec.Struct, frozen=True):
         return not self.words and not dated and all(condition.without for condition in self.filters)
 
 
-_QUOTES: Final = str.maketrans(dict.fromkeys("“”„‟«»＂", '"'))
-_MINUS: Final = str.maketrans(dict.fromkeys("−–—－", "-"))
-_PIECE: Final = re.compile(r'(-?)(?:([A-Za-z]{1,16}):(?=[^\s:/]))?("[^"]*"?|[^\s"]+)')
 _HOST: Final = re.compile(r"(?:\*\.)?([^\s/?#@\\]{1,255})")
 _TOKEN: Final = re.compile(r"[a-z0-9][a-z0-9.+/_-]{0,79}")
 _OTHER_NAMES: Final = {
@@ -106,11 +94,6 @@ def parse(text: str) -> ParsedQuery:
     return _Parser(text).asked()
 
 
-def facet(text: str) -> str:
-    """A value of an item as it is compared: lower case, without what a query cannot say, no longer than is read."""
-    return " ".join(_with_minus(text.translate(_QUOTES).replace('"', " ")).lower().split())[:LONGEST_FACET].rstrip()
-
-
 @lru_cache(_REMEMBERED)
 def typed(name: str, value: str) -> str:
     """The filter for an exact value as it is typed; "" where none can be."""
@@ -120,26 +103,13 @@ def typed(name: str, value: str) -> str:
 
 def pieces(text: str) -> list[tuple[str, QueryFilter | None]]:
     """The parts of a query, as far as it is read, as they are typed, each with the filter that it says, if it does."""
-    parts = [(match[0], parse(match[0]).filters if match[2] else ()) for match in _PIECE.finditer(_readable(text))]
+    parts = [(match[0], parse(match[0]).filters if match[2] else ()) for match in PIECE.finditer(readable(text))]
     return [(part, filters[0] if filters else None) for part, filters in parts]
 
 
 def _typed(name: str, value: Phrase) -> str:
     is_plain = len(value) == 1 and " " not in value[0]
     return f"{name}:{value[0]}" if is_plain else f'{name}:"{" ".join(value)}"'
-
-
-def _with_minus(text: str) -> str:
-    """A text with the hyphen for dashes that stand before a word."""
-    return re.sub(r"(?:(?<=\s)|^)[−–—－](?=\S)", lambda sign: sign[0].translate(_MINUS), text)
-
-
-def _readable(text: str) -> str:
-    """What is read of a query: of each sign one form."""
-    if (read := text[:LONGEST]).isascii():
-        return read
-    sound = read.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return _with_minus(sound.translate(_QUOTES))
 
 
 class _Parser:
@@ -156,7 +126,7 @@ class _Parser:
 
     def asked(self) -> ParsedQuery:
         operators, plain = self._operators(), list[str]()
-        for minus, name, rest in _PIECE.findall(self._text):
+        for minus, name, rest in PIECE.findall(self._text):
             if not (minus or name or rest[0] == '"' or rest[-1] == ":"):
                 plain.append(rest)  # words that follow each other are understood at once: most queries are nothing else
                 continue
@@ -203,12 +173,12 @@ class _Parser:
     def _cleaned(self, text: str) -> str:
         if len(text) > LONGEST:
             self._hint(f"only the first {LONGEST} characters were read")
-        readable = _readable(text)
-        for hint in misread(readable):
+        read = readable(text)
+        for hint in misread(read):
             self._hint(hint)
-        if readable.count('"') % 2:
+        if read.count('"') % 2:
             self._hint("a quote is not closed: it ends where the query does")
-        return readable
+        return read
 
     def _hint(self, text: str) -> None:
         self._hints[text] = None

@@ -33,12 +33,12 @@ class LinkedFolder:
         """Have it lead to what was committed last. Raises `OSError`."""
         meta = (self._folder / _META).read_bytes()  # before the names, so that all which it names are among them
         there = {file.name for file in self._folder.iterdir() if file.suffix != ".lock"} - {_META}
-        known = {file.name for file in self.path.iterdir() if file.suffix != ".lock"} - {_META}
-        for name in there - known:
+        led_to = {file.name for file in self.path.iterdir() if file.suffix != ".lock"} - {_META}
+        for name in there - led_to:
             (self.path / name).symlink_to((self._folder / name).absolute())
         with replaced(self.path / _META) as file:
             file.write(meta)
-        for name in known - there:  # who searches still has them open
+        for name in led_to - there:  # who searches still has them open
             (self.path / name).unlink()
 
 

@@ -24,6 +24,7 @@ SETTINGS: Final = """
 crawl = "consoled"
 partitions = 4
 linger = true
+opensearch = ["127.0.0.1:9"]  # nobody is there
 viewer_token_env = "VIEW"
 operator_token_env = "OPERATE"
 """
@@ -81,6 +82,8 @@ def test_it_shows_and_steers_a_worker_and_owns_nothing(servers: Servers, tmp_pat
         assert all(owner["epoch"] >= 1 and owner["since"] > 0 for owner in told["partitions"])
         assert asked(url, "GET", "explain", params={"url": "http://never.example/"}).json()["state"] is None
         assert asked(url, "GET", "deadletters").json() == {"causes": [], "complete": True}
+        for what in ("search", "search/logs", "search/hosts"):  # all of them there could be, though not now
+            assert asked(url, "GET", what, params={"q": "fox"}).status_code == 503
         assert asked(url, "PUT", "orders/pause", "OPERATE", json={"why": "by test"}).status_code == 200
         while asked(url, "GET", "status").json()["now"]["state"] != "paused":
             assert time.monotonic() < end

@@ -19,7 +19,7 @@ from gregor.search.documents import (
     types,
     url_terms,
 )
-from gregor.search.query import LONGEST_FACET
+from gregor.search.query_text import LONGEST_FACET
 
 
 def page(key: str = "http://a.org/x", **more: object) -> Page:

@@ -4,7 +4,8 @@ import pytest
 
 from gregor.search import query as understanding
 from gregor.search.borders import Facet, ValueCount
-from gregor.search.query import LONGEST, ParsedQuery, QueryFilter, facet, parse, pieces, typed
+from gregor.search.query import ParsedQuery, QueryFilter, parse, pieces, typed
+from gregor.search.query_text import LONGEST, facet
 from gregor.worker.api.narrowing import FacetView, ValueView, narrowing, without
 
 FACETS = (

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gregor.search.query import LONGEST, MOST_FILTERS, MOST_TERMS, ParsedQuery, QueryFilter, parse
+from gregor.search.query import MOST_FILTERS, MOST_TERMS, ParsedQuery, QueryFilter, parse
+from gregor.search.query_text import LONGEST
 
 
 def day(year: int, month: int = 1, number: int = 1) -> float:

@@ -7,7 +7,8 @@ import msgspec
 
 from gregor.search.borders import Facet
 from gregor.search.facets import FIELDS
-from gregor.search.query import LONGEST, ParsedQuery, QueryFilter, item_parts, pieces, typed
+from gregor.search.query import ParsedQuery, QueryFilter, pieces, typed
+from gregor.search.query_text import LONGEST, item_parts
 
 _NARROWING: Final = tuple(FIELDS.values())
 

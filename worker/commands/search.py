@@ -30,7 +30,7 @@ _BOLD, _PLAIN = "\x1b[1m", "\x1b[0m"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What is asked for, and how it is shown."""
-    text = 'words, "phrases", -without; site: host: lang: type: before: after: inurl: intitle:'
+    text = 'words, "phrases", -without; site: host: lang: type: before: after: inurl: intitle: label: item:'
     parser.add_argument("words", nargs="*", metavar="WORD", help=text)
     parser.add_argument("--serve", metavar="ADDRESS:PORT", help="serve the search page there, until a signal")
     parser.add_argument("--public", action="store_true", help="with --serve: also where others reach it")

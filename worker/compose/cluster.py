@@ -213,16 +213,15 @@ class Cluster:
 
     async def serve_console(self, name: str, clock: Clock, stop: asyncio.Event, started: Callable[[str], None]) -> None:
         """Raises what ended the coordinator, too."""
-        from gregor.worker.api.archive import StoredCrawl
         from gregor.worker.api.crawl_backend import serve
-        from gregor.worker.compose.search import latest
+        from gregor.worker.compose.stored_crawl import stored_crawl
 
         async with AsyncExitStack() as stack:
             engine = await self.open(listening=True)
             stack.push_async_callback(engine.close)
             reader, coordinator = await engine.reader(stack), engine.coordinator
             control = Control(engine.log, engine.store, coordinator, reader)
-            archive = StoredCrawl(reader, urls_of(self._config), self._config, latest(self._config, clock.monotonic))
+            archive = stored_crawl(self._config, reader, clock)
             await serve(self._config, name, coordinator, clock, archive, control, coordinator.members, stop, started)
 
     async def counted(self) -> dict[str, int]:

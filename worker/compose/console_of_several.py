@@ -6,15 +6,12 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING
 
 from gregor.worker.api import opening
-from gregor.worker.api.archive import StoredCrawl
 from gregor.worker.api.crawl_backend import backend_of
 from gregor.worker.api.serving import serving
-from gregor.worker.compose import record_indexes
 from gregor.worker.compose.open_folder import OpenFolder
 from gregor.worker.compose.process import SystemClock, console_line, worker_name
-from gregor.worker.compose.search import latest
+from gregor.worker.compose.stored_crawl import stored_crawl
 from gregor.worker.config.settings import Config
-from gregor.worker.links.configured import urls_of
 from gregor.worker.operate.control import Control
 
 if TYPE_CHECKING:
@@ -29,9 +26,7 @@ async def serving_all(
     clock = SystemClock()
     async with AsyncExitStack() as stack:
         reader = await engine.reader(stack)
-        archive = StoredCrawl(
-            reader, urls_of(config), config, latest(config, clock.monotonic), record_indexes.latest(config)
-        )
+        archive = stored_crawl(config, reader, clock)
         control = Control(engine.log, engine.store, engine.coordinator, reader)
         backing = backend_of(
             config,

@@ -128,16 +128,14 @@ class Embedded:
 
     async def serve_console(self, name: str, clock: Clock, stop: asyncio.Event, started: Callable[[str], None]) -> None:
         """Beside a crawl or after it: the folder is taken only while something is changed that is no order."""
-        from gregor.worker.api.archive import StoredCrawl
         from gregor.worker.api.folder_backend import FolderBackend, serve
         from gregor.worker.api.kept_rows import KeptRows
-        from gregor.worker.compose import record_indexes
-        from gregor.worker.compose.search import latest
+        from gregor.worker.compose.stored_crawl import stored_crawl
         from gregor.worker.operate.control import FolderControl
 
-        config, urls = self._made_for()
+        config, _ = self._made_for()
         async with reading(self._path) as reader:
-            archive = StoredCrawl(reader, urls, config, latest(config, clock.monotonic), record_indexes.latest(config))
+            archive = stored_crawl(config, reader, clock)
             book = embedded.FolderBook(self._path, clock)
             control = FolderControl(book, self.controlled)
             backend = FolderBackend(

@@ -17,7 +17,6 @@ from gregor.worker.compose.worker_parts import WorkerParts
 from gregor.worker.config.settings import Config
 from gregor.worker.config.sources import Settings
 from gregor.worker.extract.crawled import Extraction
-from gregor.worker.links.configured import urls_of
 from gregor.worker.observe.stats import Stats
 from gregor.worker.operate import seeds as seeding
 from gregor.worker.operate.control import Control
@@ -116,17 +115,13 @@ async def worker_api(
     config: Config, engine: OpenEngine, runtime: Runtime, clock: Clock, measure: Callable[[list[str]], None]
 ) -> AsyncIterator[str]:
     """The API of a worker, while it runs; whoever does not listen need not load a server."""
-    from gregor.worker.api.archive import StoredCrawl
     from gregor.worker.api.serving import serving
     from gregor.worker.api.worker_backend import WorkerBackend
-    from gregor.worker.compose import record_indexes
-    from gregor.worker.compose.search import latest
+    from gregor.worker.compose.stored_crawl import stored_crawl
 
     async with AsyncExitStack() as stack:
         reader, services = await engine.reader(stack), runtime.services
-        archive = StoredCrawl(
-            reader, urls_of(config), config, latest(config, clock.monotonic), record_indexes.latest(config)
-        )
+        archive = stored_crawl(config, reader, clock)
         if archive.searching is not None:
             archive.searching.timing = runtime.stats.searches
         control = Control(services.log, services.store, services.coordinator, reader)
