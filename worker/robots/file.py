@@ -8,6 +8,7 @@ from gregor.worker.robots import lines as robots_lines
 from gregor.worker.robots.agents import affinity, is_product_token, names, product_token
 from gregor.worker.robots.match import ALLOW_ALL, DISALLOW_ALL, Decision, RequestRate, Robots
 from gregor.worker.web import http_headers
+from gregor.worker.web.loose_values import span_in_prose
 
 __all__ = [
     "ALLOW_ALL",
@@ -132,10 +133,10 @@ class _Reader:
 
 def _seconds(value: str) -> float | None:
     """The Crawl-delay that a value asks for, None if it is none. It has whole seconds (no RFC): whatever else may be
-    meant, the larger reading is taken, since waiting longer harms nobody."""
+    meant, the larger reading is taken, since waiting longer harms nobody; also of what a sentence says."""
     match = _DELAY.fullmatch(value.strip(_AROUND).removeprefix("+"))
     if match is None:
-        return None
+        return span_in_prose(value)
     first, unit, last, last_unit = (part or "" for part in match.groups())
     ends = ((first, unit or last_unit), (last or first, last_unit or unit))
     return max(float(number.replace(",", ".")) * _seconds_of(unit) for number, unit in ends)

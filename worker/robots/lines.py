@@ -94,7 +94,7 @@ def _decoded(body: bytes) -> str:
     mark = next((n for n in (3, 2, 1) if body.startswith(codecs.BOM_UTF8[:n])), 0)
     if body.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         mark = 2
-    return body[mark:].decode("utf-8", "surrogateescape")
+    return body[mark:].decode("utf-8", "surrogateescape").lstrip("\ufeff")  # two marks, where files were joined
 
 
 @lru_cache(maxsize=512)

@@ -22,6 +22,7 @@ _UNITS: Final = {
     **dict.fromkeys(("h", "hr", "hrs", "hour", "hours"), 3600.0),
     **dict.fromkeys(("d", "day", "days"), 86_400.0),
 }
+_IN_PROSE = re.compile(r"(?<![\w.,-])(\d{1,18}+(?:[.,]\d{1,18}+)?+)\s*+([a-z]+)\b", re.ASCII | re.IGNORECASE)
 
 
 def cookie_date(text: str) -> float | None:
@@ -57,7 +58,15 @@ def loose_span(value: str, now: float) -> float | None:
     if moment is not None:
         return min(max(moment - now, 0.0), LONGEST)
     spans = [span for item in re.split("[,;]", value) if (span := _span(item.strip())) is not None]
-    return min(max(spans), LONGEST) if spans else None
+    longest = max(spans) if spans else span_in_prose(value)
+    return None if longest is None else min(longest, LONGEST)
+
+
+def span_in_prose(text: str) -> float | None:
+    """Seconds of all spans that a sentence names, each a number with its unit (``wait 10 seconds, please``), in all:
+    the largest reading. None where it names none."""
+    named = [(number, unit.lower()) for number, unit in _IN_PROSE.findall(text) if unit.lower() in _UNITS]
+    return sum(float(number.replace(",", ".")) * _UNITS[unit] for number, unit in named) if named else None
 
 
 def _span(item: str) -> float | None:

@@ -170,6 +170,10 @@ def test_groups_of_one_agent_are_one_and_other_records_do_not_end_a_group() -> N
         ("5;", 5.0),
         ("= '2 s'", 2.0),
         ('"-1"', None),
+        ("wait 10 seconds between requests", 10.0),
+        ("one request in 2 minutes, please", 120.0),
+        ("1 h 30 min", 5400.0),
+        ("at most 3 requests", None),
         ("10a", None),
         ("1.2.1", None),
         ("ten", None),
@@ -178,6 +182,12 @@ def test_groups_of_one_agent_are_one_and_other_records_do_not_end_a_group() -> N
 )
 def test_crawl_delay(value: str, expected: float | None) -> None:
     assert parse(f"User-agent: *\nCrawl-delay: {value}".encode(), "gregor").crawl_delay == expected
+
+
+def test_byte_order_marks_hide_no_first_line() -> None:
+    for marks in (1, 2, 3):
+        file = b"\xef\xbb\xbf" * marks + b"User-agent: *\nDisallow: /x\n"
+        assert not parse(file, "gregor").decide("https://example.com/x").allowed
 
 
 def test_a_delay_before_every_group_is_the_default() -> None:

@@ -56,6 +56,8 @@ _KINDS: dict[int, FailureKind] = {
     pycurl.E_SSL_INVALIDCERTSTATUS: "tls",
     97: "proxy",  # CURLE_PROXY, which pycurl has no name for
 }
+_UNTOLD = {0: "the connection ended inside the head"}
+"""What libcurl has no words for."""
 _TOO_LARGE = 100
 """CURLE_TOO_LARGE: a line of a head beyond libcurl's own bound."""
 
@@ -226,7 +228,7 @@ def _failure(exchange: CurlExchange, way: Way, number: int, message: str) -> Fai
     if kind == "tls" and LEGACY_TLS in message:
         kind = "legacy_tls"
     address = exchange.handle.getinfo(pycurl.PRIMARY_IP) if kind == "timeout" and not exchange.proxied else ""
-    return Failure(kind, message or f"curl error {number}", address)
+    return Failure(kind, message or _UNTOLD.get(number) or f"curl error {number}", address)
 
 
 def _lacking(exchange: CurlExchange, way: Way) -> str | None:
