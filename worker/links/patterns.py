@@ -22,6 +22,13 @@ _UNRESERVED: Final = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuv
 _DOTS = re.compile(r"/\.{1,2}(?:/|\Z)")
 _CLASS = re.compile(r"\[\^?\]?(?:\\.|[^\]\\])*\]", re.DOTALL)
 _LITERAL = re.compile(r"%[0-9A-Fa-f]{2}|[^\x00-\x7f]|(?<!\\) ")
+_ORIGIN = re.compile(r"(\^?)(http(?:s\??|\(s\)\?)?:(?:\\?/){2}(?:\[[^\]]*\]|\\[^/]|[^/\[\\])*)", re.IGNORECASE)
+"""Of an expression: the scheme and host with which it begins, and the port."""
+_CAPITAL = re.compile(r"\\[pPx]\{[^}]*\}|\\.|\(\?P?|[A-Z]")
+"""A letter of it, or what is none though it has one."""
+_BEYOND_ASCII = re.compile(r"[\w-]*[^\x00-\x7f][\w-]*")
+_SCHEME = re.compile(r"\^([a-z]+)(?![a-z?*{(+])")
+_HIGHEST_PORT: Final = 65535
 
 
 def canonical_glob(pattern: str) -> str:
@@ -57,6 +64,8 @@ def _authority(pattern: str, scheme: str, text: str) -> str:
         raise _useless(pattern, "URLs are compared without user and password")
     text = text.removesuffix(_PORTS.get(scheme, ":"))
     host, colon, port = text.rpartition(":") if re.search(r":[0-9*]*\Z", text) else (text, "", "")
+    if port.isdigit() and int(port) > _HIGHEST_PORT:
+        raise _useless(pattern, f"no URL has the port {port}")
     if "*" not in host:
         url = _URLS.parse(f"http://{host}/")
         if url is None:
@@ -87,7 +96,12 @@ def _escape(match: re.Match[str]) -> str:
 
 def canonical_regex(regex: str) -> str:
     """An RE2 expression in which letters beyond ASCII and blanks are escapes, and escapes in upper case, as in
-    canonical URLs. Raises ValueError for a class of such letters, each of which would be several."""
+    canonical URLs; the scheme and host that it begins with are in lower case, without a default port. Raises ValueError
+    for a class of such letters, each of which would be several, and for what can be seen to match nothing."""
+    if "|" not in regex:
+        _see_use(regex)
+    if (origin := _ORIGIN.match(regex)) is not None:
+        regex = origin[1] + _origin(origin[2]) + regex[origin.end() :]
     pieces, at = [], 0
     for group in _CLASS.finditer(regex):
         if group.start() and regex[group.start() - 1] == "\\":
@@ -97,6 +111,24 @@ def canonical_regex(regex: str) -> str:
         pieces += [_LITERAL.sub(_literal, regex[at : group.start()]), group[0]]
         at = group.end()
     return "".join([*pieces, _LITERAL.sub(_literal, regex[at:])])
+
+
+def _see_use(regex: str) -> None:
+    """Raises ValueError for an expression without alternatives that begins with another scheme, or wants a fragment."""
+    scheme = _SCHEME.match(regex.lower())
+    if scheme is not None and not any(known.startswith(scheme[1]) for known in ("http", "https")):
+        raise _useless(REGEX + regex, "URLs begin with http:// or https://")
+    if re.search("#(?![?*{])", _CLASS.sub("", regex)):
+        raise _useless(REGEX + regex, "URLs are compared without their fragments, and have no '#'")
+
+
+def _origin(text: str) -> str:
+    """The beginning of an expression up to the path, as canonical URLs are written."""
+    lower = _CAPITAL.sub(lambda found: found[0].lower() if len(found[0]) == 1 else found[0], text)
+    lower = _BEYOND_ASCII.sub(lambda found: _label(found[0]), lower)
+    ends = lower.endswith("$") and not lower.endswith("\\$")  # without a path, which every URL has
+    host = lower.removesuffix("$") if ends else lower
+    return host.removesuffix(_PORTS.get(lower.partition(":")[0], ":")) + ("/$" if ends else "")
 
 
 def _literal(match: re.Match[str]) -> str:

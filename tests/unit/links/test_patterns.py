@@ -51,6 +51,14 @@ def meets(pattern: str, href: str) -> bool:
         ("re:a b", "https://example.org/a b"),
         (r"re:\d{4}/[a-z]+$", "https://example.org/2026/ab"),
         (r"re:a\[b", "https://example.org/?a[b"),
+        (r"re:^HTTP://Example\.ORG/A\S+", "http://example.org/Abc"),
+        (r"re:^https?://(?:WWW\.)?Example\.org/", "https://www.example.org/"),
+        (r"re:^http://example\.org:80/a", "http://example.org/a"),
+        (r"re:^https://example\.org:443$", "https://example.org"),
+        (r"re:^http://[A-Z]+\.org:8080/A", "http://example.org:8080/A"),
+        (r"re:^https://Bücher\.example/ü$", "https://xn--bcher-kva.example/%C3%BC"),
+        ("re:#?a", "https://example.org/a"),
+        ("re:^ftp:|a", "https://example.org/a"),
     ],
 )
 def test_a_pattern_meets_what_it_means(pattern: str, href: str) -> None:
@@ -85,6 +93,10 @@ def test_and_nothing_else(pattern: str, href: str) -> None:
         ("https://exa mple.org/*", "host"),
         ("https://", "URL"),
         ("re:[äö]", "several"),
+        ("re:^ftp:", "begin"),
+        (r"re:^www\.example\.org/", "begin"),
+        ("re:/a#b", "#"),
+        ("http://*.example.org:99999/*", "port"),
     ],
 )
 def test_one_that_can_meet_none_is_refused_with_the_reason(pattern: str, reason: str) -> None:
