@@ -54,6 +54,20 @@ def test_a_killed_process_is_begun_again_and_ends_when_the_crawl_is_over(tmp_pat
     assert file.read_text() == "xxx" and len(told) == 2 and "signal 9" in told[0]
 
 
+@pytest.mark.parametrize(("kills", "begins"), [(2, 3), (99, 4)])
+def test_one_that_is_killed_when_the_crawl_is_over_is_begun_again(tmp_path: Path, kills: int, begins: int) -> None:
+    dies = f"; import os; len(file.read_text()) > {kills} or os.kill(os.getpid(), 9)"
+    file, follower, told = begun(tmp_path, WAITS + dies)
+
+    async def run() -> None:
+        follower.begin()
+        await until_begun(file, 1)
+        await follower.end()
+
+    asyncio.run(run())
+    assert len(file.read_text()) == begins and ("gregor index --once" in told[-1]) is (kills > begins)
+
+
 def test_what_would_be_refused_again_is_not_begun_again(tmp_path: Path) -> None:
     file, follower, told = begun(tmp_path, BEGINS + "sys.exit(2)")
 

@@ -24,6 +24,8 @@ _FIRST_PAUSE: Final = 1.0
 _LONGEST_PAUSE: Final = 60.0
 _LIVED: Final = 60.0
 """Seconds after which an end counts as the first one again."""
+_LAST_TRIES: Final = 3
+"""So often a process is begun again that is killed while it takes in what is left of a crawl that is over."""
 _REFUSED: Final = 2
 """The exit code of what would be refused again."""
 
@@ -76,14 +78,18 @@ class Follower:
             await self._task
 
     async def _follow(self) -> None:
-        loop = asyncio.get_running_loop()
+        loop, tries = asyncio.get_running_loop(), 0
         while True:
             begun = loop.time()
             code = await self._one_process()
             if code == _REFUSED:
                 self._tell("the index does not follow this crawl any more: `gregor index` takes in what is missing")
                 return
-            if self._over.is_set():
+            tries += self._over.is_set()
+            if tries and code >= 0:  # it has said itself what it could not do
+                return
+            if tries > _LAST_TRIES:
+                self._tell(f"the index lacks what came last ({_ending(code)}): `gregor index --once` takes it in")
                 return
             if loop.time() - begun > _LIVED:
                 self._pause = self._first_pause
