@@ -78,6 +78,16 @@ CASES: dict[str, tuple[Series, Series]] = {
         {worker("gregor_item_fields_fallen", 'rule="job", field="title"'): "_x420 1x20"},
         {worker("gregor_item_fields_fallen", 'rule="job", field="title"'): "_x400 1x4 _x36"},
     ),
+    "GregorNoIndexWorker": (
+        {worker("gregor_index_partitions"): "4x400", INFO: "1x440"},
+        # One of a crawl that is over, and one that goes on beside another that ended.
+        {
+            of_crawl("b", "gregor_index_partitions"): "4x400",
+            worker("gregor_index_partitions"): "4x440",
+            'gregor_index_partitions{job="gregor", crawl="a", instance="a2"}': "4x400",
+            INFO: "1x440",
+        },
+    ),
     "GregorIndexBehind": (
         {worker("gregor_index_behind_seconds"): "0x400 900x40"},
         {worker("gregor_index_behind_seconds"): "900x400 30x40"},
