@@ -44,7 +44,10 @@ class LogFile:
             file = self._current()
             if file is None:
                 return []
-            lines, behind = self._read(file)
+            read = self._read(file)
+            if read is None:
+                return []  # the next look finds where it is now
+            lines, behind = read
             self._place = msgspec.structs.replace(self._place, offset=behind)
             if lines or file == self._file:
                 return lines
@@ -60,22 +63,26 @@ class LogFile:
         last = self._place.inode
         rotated: list[Path] = sorted(self._file.parent.glob(f"{self._file.name}?*")) if last else []
         for file in [self._file, *rotated]:
-            if last and _inode(file) == last:
-                if file.stat().st_size < self._place.offset:
+            inode, size = _inode_and_size(file)
+            if last and inode == last:
+                if size < self._place.offset:
                     self._place = LogPlace(last, 0)
                 return file
-        inode = _inode(self._file)
+        inode, _ = _inode_and_size(self._file)
         self._place = LogPlace(inode, 0)
         return self._file if inode else None
 
-    def _read(self, file: Path) -> tuple[list[tuple[int, bytes]], int]:
+    def _read(self, file: Path) -> tuple[list[tuple[int, bytes]], int] | None:
+        """The next lines, and where they end; None where another file has that name by now."""
         at = self._place.offset
         try:
             with file.open("rb") as stream:
+                if os.fstat(stream.fileno()).st_ino != self._place.inode:
+                    return None
                 stream.seek(at)
                 data = stream.read(AT_ONCE)
         except OSError:
-            return [], at
+            return None
         lines: list[tuple[int, bytes]] = []
         complete = data[: data.rfind(b"\n") + 1]
         if not complete and len(data) == AT_ONCE:  # the inside of a line that is too long
@@ -87,8 +94,10 @@ class LogFile:
         return lines, at
 
 
-def _inode(file: Path) -> int:
+def _inode_and_size(file: Path) -> tuple[int, int]:
+    """Both 0 where there is none; asked for at once, since it may be renamed at any moment."""
     try:
-        return os.stat(file).st_ino  # noqa: PTH116
+        about = os.stat(file)  # noqa: PTH116
     except OSError:
-        return 0
+        return 0, 0
+    return about.st_ino, about.st_size

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import subprocess
 import sys
 import time
@@ -63,6 +64,24 @@ def test_a_log_is_read_on_when_it_is_rotated(tmp_path: Path, how: str) -> None:
         assert rest(file) == []
         log.write_bytes(line(9))
         assert rest(file)[-1] == line(9)
+
+
+def test_no_line_is_lost_where_it_is_rotated_as_it_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    log, rotated, stat = tmp_path / "crawl.log", tmp_path / "crawl.log.1", os.stat
+    log.write_bytes(line(1))
+    file = LogFile(log, tmp_path / "place")
+    assert rest(file) == [line(1)]
+    log.write_bytes(line(1) + line(2))
+
+    def rotating(path: Path, **more: bool) -> os.stat_result:
+        found = stat(path, **more)
+        if path == log and not rotated.exists():
+            log.rename(rotated)
+            log.write_bytes(line(3) + line(4))
+        return found
+
+    monkeypatch.setattr(os, "stat", rotating)
+    assert [*rest(file), *rest(file)] == [line(2), line(3), line(4)]
 
 
 def test_what_was_not_kept_is_read_again_and_is_the_same(tmp_path: Path) -> None:
