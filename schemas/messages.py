@@ -95,7 +95,7 @@ class Attempt(msgspec.Struct, frozen=True, array_like=True):
 class Row(msgspec.Struct, frozen=True, array_like=True):
     """What the store says of a URL: visits settled so far, state, outcome.
 
-    ``page``: the visit of its newest stored version, 0 without one; ``kept_status`` and ``kept_size`` are that one's.
+    ``page``: the visit of its newest stored version, 0 without one; what is ``kept_…`` is that one's.
     """
 
     key: str  # the canonical form
@@ -127,6 +127,7 @@ class Row(msgspec.Struct, frozen=True, array_like=True):
     worth: float | None = None  # what links to it had brought when its turn came, where a policy scores
     rate: bytes = b""  # what is known of how often it changes, see `settle.change_rate`; b"": nothing is
     gone_since: float = 0.0  # the first of the visits in a row that found it gone, unix seconds; 0: it is not
+    kept_language: str = ""  # of the newest stored version, see `Page`; "": it is not known, or none is stored
 
 
 class Link(msgspec.Struct, frozen=True, array_like=True, gc=False):

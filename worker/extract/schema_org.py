@@ -6,8 +6,9 @@ Nothing is fetched: contexts are not read, and a reference leads to an entity of
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
-from gregor.worker.extract.markup import Entity, microdata, rdfa
+from gregor.worker.extract.microdata import Entity, microdata
 from gregor.worker.extract.page import Parsed
+from gregor.worker.extract.rdfa import rdfa
 
 LARGEST: Final = 5000
 """Values of one entity, with all that it refers to; the rest is left out."""

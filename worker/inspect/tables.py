@@ -2,6 +2,7 @@
 
 import json
 import sqlite3
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from typing import Any, Final, Literal, NamedTuple, get_args
 
@@ -62,12 +63,21 @@ PAGES: Final = (
 LINKS: Final = (
     *(Column("source"), Column("source_key"), Column("source_host"), Column("position", "int"), Column("target")),
     *(Column("kind"), Column("nofollow", "bool"), Column("fate"), Column("text"), Column("found_at", "time")),
+    Column("language"),
 )
 HOSTS: Final = (
     *(Column("host"), Column("urls", "int"), *(Column(state, "int") for state in get_args(State))),
     *(Column("trapped", "int"), Column("pages", "int"), Column("bytes", "int"), Column("errors", "int")),
     *(Column("seconds", "real"), Column("first_seen", "time"), Column("last_visit", "time")),
+    Column("languages", "texts"),
 )
+
+MOST_LANGUAGES: Final = 10
+"""That are told of a host."""
+_PUT_LANGUAGE: Final = (
+    "INSERT INTO languages VALUES (?, ?, ?) ON CONFLICT (host, name) DO UPDATE SET pages = pages + excluded.pages"
+)
+_LANGUAGES_OF: Final = "SELECT name FROM languages WHERE host = ? ORDER BY pages DESC, name LIMIT ?"
 
 ITEMS: Final = (
     *(Column("url"), Column("key"), Column("host"), Column("version", "int"), Column("number", "int")),
@@ -117,7 +127,7 @@ async def links(reader: Reader, wanted: Selection, part: Part) -> AsyncIterator[
         for position, link in enumerate(page.links):
             yield (
                 *(page.href, page.key, page.host, position, link.url, link.kind, link.nofollow, link.fate),
-                *(link.text or None, page.fetched_at),
+                *(link.text or None, page.fetched_at, page.language or None),
             )
 
 
@@ -154,12 +164,12 @@ class _Sums:
     _MOST: Final = 10_000
 
     def __enter__(self) -> "_Sums":
-        names = [column.name for column in HOSTS[1:]]
+        names = [column.name for column in HOSTS[1:-1]]
         self._counts = len(names) - 2
         columns = ", ".join(names)
         added = ", ".join(f"{name} = {name} + excluded.{name}" for name in names[:-2])
         self._put = (
-            f"INSERT INTO sums (host, {columns}) VALUES ({', '.join('?' * len(HOSTS))}) ON CONFLICT (host) DO UPDATE "
+            f"INSERT INTO sums (host, {columns}) VALUES (?{', ?' * len(names)}) ON CONFLICT (host) DO UPDATE "
             f"SET {added}, first_seen = min(first_seen, excluded.first_seen), "
             f"last_visit = max(last_visit, excluded.last_visit)"
         )
@@ -168,8 +178,10 @@ class _Sums:
         self._database = sqlite3.connect("", isolation_level=None)
         self._database.execute(f"CREATE TABLE sums (host PRIMARY KEY, {columns}) WITHOUT ROWID")
         self._database.execute("CREATE TABLE opted_out (host PRIMARY KEY) WITHOUT ROWID")
+        self._database.execute("CREATE TABLE languages (host, name, pages, PRIMARY KEY (host, name)) WITHOUT ROWID")
         self._database.execute("BEGIN")
         self._sums: dict[str, list[float]] = {}
+        self._languages: Counter[tuple[str, str]] = Counter()
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -204,16 +216,26 @@ class _Sums:
         sums[-3] += sum(attempt.elapsed for attempt in row.attempts)
         sums[-2] = min(sums[-2], row.first_seen or float("inf"))
         sums[-1] = max(sums[-1], last_visit(row))
+        if row.kept_language:
+            self._languages[row.host, row.kept_language] += 1
+            if len(self._languages) == self._MOST:
+                self._flush()
 
     def _flush(self) -> None:
         self._database.executemany(self._put, ([host, *sums] for host, sums in self._sums.items()))
         self._sums.clear()
+        self._database.executemany(_PUT_LANGUAGE, ((*pair, pages) for pair, pages in self._languages.items()))
+        self._languages.clear()
+
+    def _languages_of(self, host: str) -> list[str]:
+        return [name for (name,) in self._database.execute(_LANGUAGES_OF, (host, MOST_LANGUAGES))]
 
     def rows(self) -> Iterator[RowValues]:
         """The sums, by host."""
         self._flush()
         for *values, first, last in self._database.execute(self._all):
-            yield (*values, None if first == float("inf") else first, last or None)
+            times = None if first == float("inf") else first, last or None
+            yield (*values, *times, self._languages_of(values[0]))
 
 
 TABLES: Final = {

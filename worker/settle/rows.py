@@ -66,6 +66,7 @@ def settled_row(
         requisite=ticket.requisite and (row is None or row.requisite),
         worth=ticket.worth,
         rate=verdict.rate or (row.rate if row is not None else b""),
+        kept_language=page.language if page is not None else row.kept_language if row is not None else "",
         gone_since=(row.gone_since if row is not None and row.gone_since else now) if verdict.state == "gone" else 0.0,
     )
     return forgotten(settled) if verdict.rule == OPTED_OUT else settled

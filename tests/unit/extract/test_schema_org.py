@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from gregor.worker.extract.microdata import Entity
 from gregor.worker.extract.schema_org import LARGEST, entities
 from tests.unit.extract.made import fields, found, parsed, rules_of
 
@@ -88,6 +89,81 @@ def test_references_of_microdata() -> None:
     assert entities(again, "Thing") == [{"@type": "Thing", "name": "n"}], "named twice, and within"
 
 
+@pytest.mark.parametrize(
+    ("markup", "kind", "told"),
+    [
+        (  # breadcrumbs, as the plug-ins of blogs write them: the URL of an item is its element's href
+            '<ol vocab="https://schema.org/" typeof="BreadcrumbList"><li property="itemListElement" typeof="ListItem">'
+            '<a property="item" typeof="WebPage" href="/x"><i property="name">Home</i></a>'
+            '<meta property="position" content="1"></ol>',
+            "ListItem",
+            [{"item": {"@id": "/x", "@type": "WebPage", "name": "Home"}, "position": "1"}],
+        ),
+        (  # a list of articles by a content management system: about, rel, names with a prefix
+            '<article about="/1" typeof="schema:Article sioc:Item"><b property="schema:name dc:title" content="T"></b>'
+            '<i rel="schema:author"><a about="/u" href="/u" typeof="schema:Person" property="schema:name" datatype="">'
+            'Bob</a></i><p property="schema:text">Hi</article><article about="/2" typeof="schema:Article">'
+            '<i rel="schema:author nofollow"><a about="/u" typeof="schema:Person" property="schema:name">Bob</a></i>',
+            "Article",
+            [
+                {
+                    "@id": "/1",
+                    "name": "T",
+                    "dc:title": "T",
+                    "text": "Hi",
+                    "author": {"@id": "/u", "@type": "Person", "name": "Bob"},
+                },
+                {"@id": "/2", "author": {"@id": "/u", "@type": "Person", "name": "Bob"}},
+            ],
+        ),
+        (  # of the recommendation: what resource names is said more of elsewhere, or is a URL
+            '<p vocab="https://schema.org/" resource="#m" typeof="Person"><b property="name">Manu</b>'
+            '<a property="knows" resource="#a" href="/a">A</a><a property="sameAs" resource="/m">m</a></p>'
+            '<p resource="#a" vocab="https://schema.org/"><b property="name">Alex</b>',
+            "Person",
+            [{"@id": "/job#m", "name": "Manu", "knows": {"@id": "/job#a", "name": "Alex"}, "sameAs": "/m"}],
+        ),
+        (  # a relation and a property of one element: its text is the property
+            '<p typeof="Breadcrumb"><a rel="v:url" property="v:title" href="/blog">Blog</a>',
+            "Breadcrumb",
+            [{"v:url": "/blog", "v:title": "Blog"}],
+        ),
+        (  # the page itself
+            '<html vocab="http://schema.org/" typeof="WebPage"><meta property="name" content="P">'
+            '<body><link property="url" href="/me"><img property="image" src="/i"><img typeof="foaf:Image" src="/j">',
+            "WebPage",
+            [{"@id": "/job", "name": "P", "url": "/me", "image": "/i"}],
+        ),
+        (  # a relation to what has no name, another one back, and a prefix of the page's own
+            '<div prefix="dc: http://purl.org/dc/terms/ s: https://schema.org/" about="/p" typeof="s:Person">'
+            '<p rel="s:address"><b property="s:streetAddress">Quay 1</b><b property="s:postalCode">1</b></p>'
+            '<p about="/q" rev="s:parent"></p></div><p about="/q" rev="s:parent" resource="/p"></p>',
+            "Person",
+            [{"@id": "/p", "address": {"streetAddress": "Quay 1", "postalCode": "1"}, "parent": "/q"}],
+        ),
+        (
+            "<p about=/a typeof=Offer property=name>n<p typeof=Offer rel=s:x href=/b>",
+            "Offer",
+            [{"@id": "/a", "name": "n"}, {"@id": "/b"}],
+        ),
+    ],
+    ids=["breadcrumbs", "articles", "resources", "both", "page", "relations", "typed"],
+)
+def test_rdfa_as_pages_have_it(markup: str, kind: str, told: list[Entity]) -> None:
+    def absolute(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {name: absolute(each) for name, each in value.items()}
+        if isinstance(value, list):
+            return [absolute(each) for each in value]
+        return f"https://shop.example{value}" if isinstance(value, str) and value.startswith("/") else value
+
+    def plain(entity: Entity) -> Entity:
+        return {name: value for name, value in entity.items() if name != "@type"}
+
+    page = parsed(markup, url="https://shop.example/job")
+    assert [plain(entity) for entity in entities(page, kind)] == absolute(told)
+
+
 def chain(length: int) -> list[dict[str, Any]]:
     return [{"@id": f"#{n}", "@type": "Thing", "x": [{"@id": f"#{n + 1}"}] * 3} for n in range(length)]
 
@@ -108,8 +184,25 @@ def chain(length: int) -> list[dict[str, Any]]:
         "<div itemscope itemtype=Thing itemref='r'></div>" * 2000 + "<p id=r>" + "<i itemprop=x>1</i>" * 2000,
         "<div itemscope itemtype=Thing>" * 400 + "<b itemprop=x>1",
         "<div typeof=Thing property=x>" * 400,
+        "<div typeof=Thing property=x about=/a resource=/b><p typeof=Thing about=/b rel=s:x rev=s:y resource=/a>" * 400,
+        "<div about=/a typeof=Thing rel=s:x>" + "<p about=/b rev=s:y>" * 400,
+        "<div about=/a typeof=Thing>" + "".join(f"<p property=x>{n}</p>" for n in range(20_000)),
     ],
-    ids=["cycle", "itself", "tree", "long", "brackets", "deep", "itemref", "many refs", "nested", "rdfa"],
+    ids=[
+        "cycle",
+        "itself",
+        "tree",
+        "long",
+        "brackets",
+        "deep",
+        "itemref",
+        "many refs",
+        "nested",
+        "rdfa",
+        "rdfa refs",
+        "rdfa rels",
+        "rdfa values",
+    ],
 )
 def test_what_would_never_end_is_bounded(markup: str) -> None:
     began = time.process_time()

@@ -145,6 +145,35 @@ def test_links() -> None:
     ]
 
 
+def test_links_say_the_language_of_their_page() -> None:
+    stored = [page("http://a.test/", links=LINKS[:1], language="de"), page("http://a.test/b", links=LINKS[1:])]
+
+    async def made() -> list[Any]:
+        links = TABLES["links"]
+        reader = MemoryReader([row(each, page=1) for each in stored], stored, [])
+        return [values[links.place_of("language")] async for values in links.rows(reader, EVERYTHING, WHOLE)]
+
+    assert asyncio.run(made()) == ["de", None]
+
+
+@pytest.mark.parametrize("most", [10_000, 1, 2])
+def test_hosts_say_the_languages_of_their_pages(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gregor.worker.inspect.tables._Sums._MOST", most)
+    named = [("a", "de"), ("b", "en"), ("a", "en"), ("b", ""), ("a", "en"), ("a", "cs"), ("c", "")]
+    kept = [
+        row(page(f"http://{host}.test/{number}"), page=1, kept_language=language)
+        for number, (host, language) in enumerate(named)
+    ]
+
+    async def made() -> dict[str, Any]:
+        hosts = TABLES["hosts"]
+        place = hosts.place_of("languages")
+        rows = hosts.rows(MemoryReader(kept, [], []), EVERYTHING, WHOLE)
+        return {values[0]: values[place] async for values in rows}
+
+    assert asyncio.run(made()) == {"a.test": ["en", "cs", "de"], "b.test": ["en"], "c.test": []}
+
+
 def test_hosts(monkeypatch: pytest.MonkeyPatch) -> None:
     sums = rows_of("hosts")
     assert [

@@ -34,8 +34,13 @@ def test_a_duplicate_is_told_by_its_page() -> None:
 
 
 def test_without_a_page_the_newest_stored_version_stays() -> None:
-    row = settled(TICKET, known(2, page=2, kept_status=203, kept_size=7), verdict=Verdict("gone", "status 404", 404))
-    assert (row.state, row.page, row.kept_status, row.kept_size) == ("gone", 2, 203, 7)
+    before = known(2, page=2, kept_status=203, kept_size=7, kept_language="de")
+    row = settled(TICKET, before, verdict=Verdict("gone", "status 404", 404))
+    assert (row.state, row.page) == ("gone", 2)
+    assert (row.kept_status, row.kept_size, row.kept_language) == (203, 7, "de")
+    page = Page("http://h/", "http://h/", "h", 3, "revisit", 200, NOW, size=9, language="en")
+    row = settled(TICKET, before, page)
+    assert (row.kept_size, row.kept_language) == (9, "en")
 
 
 def test_where_it_was_met_first_stays_and_the_shorter_way_counts() -> None:

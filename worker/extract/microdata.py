@@ -1,7 +1,7 @@
-"""Entities that the elements of a page carry: microdata (HTML Standard, section 5) and RDFa Lite 1.1.
+"""Entities that the elements of a page carry: microdata (HTML Standard, section 5).
 
-Both in the form of JSON-LD: ``@type``, ``@id``, and the properties, a list where one comes several times. One pass over
-the tree that is there anyway, with bounds: libraries for it parse the page again, and follow references without end.
+In the form of JSON-LD: ``@type``, ``@id``, and the properties, a list where one comes several times. One pass over the
+tree that is there anyway, with bounds: libraries for it parse the page again, and follow references without end.
 """
 
 from collections.abc import Iterator
@@ -57,14 +57,14 @@ class _Microdata:
         kinds = (attributes.get("itemtype") or "").split()
         entity: Entity = {"@type": kinds[0] if len(kinds) == 1 else kinds} if kinds else {}
         if name := attributes.get("itemid"):
-            entity["@id"] = _absolute(self._base, name)
+            entity["@id"] = absolute(self._base, name)
         return entity
 
     def _put(self, owner: Entity, node: LexborNode) -> None:
         value = self._by_node.get(node.mem_id)
         said = _said(node, self._base, self._work) if value is None else value
         for name in (node.attributes.get("itemprop") or "").split():
-            _add(owner, name, said)
+            add(owner, name, said)
 
     def _refer(self, root: LexborNode, entity: Entity, name: str) -> None:
         """The properties of the element of that name belong to the item, too."""
@@ -86,43 +86,17 @@ class _Microdata:
                 self._put(entity, node)
 
 
-def rdfa(root: LexborNode, base: str, work: Work) -> list[Entity]:
-    """The entities of RDFa Lite: ``typeof``, ``property``, ``resource``; vocabularies and prefixes are taken off.
-    Raises `Spent`."""
-    entities: list[Entity] = []
-    by_node: dict[int, Entity] = {}
-    for node in root.css(":is([typeof], [property])"):
-        attributes = node.attributes
-        if attributes.get("typeof") and len(by_node) < MOST_ENTITIES:
-            kinds = [_local(kind) for kind in (attributes["typeof"] or "").split()]
-            entity: Entity = {"@type": kinds[0] if len(kinds) == 1 else kinds}
-            if name := attributes.get("resource"):
-                entity["@id"] = _absolute(base, name)
-            by_node[node.mem_id] = entity
-            if not attributes.get("property"):
-                entities.append(entity)
-        if names := (attributes.get("property") or "").split():
-            owner = _nearest(node, by_node, work)
-            if owner is not None:
-                entity_of_it = by_node.get(node.mem_id)
-                said = _said(node, base, work) if entity_of_it is None else entity_of_it
-                for name in names:
-                    _add(owner, _local(name), said)
-            elif (alone := by_node.get(node.mem_id)) is not None:
-                entities.append(alone)
-    return entities
-
-
 def _nearest(node: LexborNode, by_node: dict[int, Entity], work: Work) -> Entity | None:
     """The entity of the nearest element around."""
-    for ancestor in _around(node):
+    for ancestor in around(node):
         work.nodes(1)
         if (entity := by_node.get(ancestor.mem_id)) is not None:
             return entity
     return None
 
 
-def _around(node: LexborNode) -> Iterator[LexborNode]:
+def around(node: LexborNode) -> Iterator[LexborNode]:
+    """The elements that a node is in, the nearest first."""
     parent = node.parent
     while parent is not None:
         yield parent
@@ -135,23 +109,20 @@ def _said(node: LexborNode, base: str, work: Work) -> str:
     if content := node.attributes.get("content"):
         return content[:MOST_TEXT]
     if node.tag in _URLS:
-        return _absolute(base, text.reference(node, work))
+        return absolute(base, text.reference(node, work))
     return text.value(node, work)[:MOST_TEXT]
 
 
-def _absolute(base: str, reference: str) -> str:
+def absolute(base: str, reference: str) -> str:
+    """A reference resolved; as it stands where that cannot be."""
     try:
         return ada_url.join_url(base, reference)
     except ValueError:
         return reference
 
 
-def _local(name: str) -> str:
-    """A name without its vocabulary or prefix."""
-    return name.rstrip("/#").rpartition("/")[2].rpartition("#")[2].rpartition(":")[2]
-
-
-def _add(entity: Entity, name: str, value: Any) -> None:
+def add(entity: Entity, name: str, value: Any) -> None:
+    """A property more; of several of a name a list."""
     if name not in entity:
         entity[name] = value
     elif isinstance(entity[name], list):
