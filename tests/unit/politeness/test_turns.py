@@ -15,7 +15,7 @@ from gregor.worker.borders.store import PageStore
 from gregor.worker.config.settings import Config
 from gregor.worker.frontier.calendar import Calendar
 from gregor.worker.frontier.domain_budget import DomainPages
-from gregor.worker.frontier.host import UNTOLD, Host
+from gregor.worker.frontier.host import UNTOLD, Host, RobotsWalk
 from gregor.worker.frontier.partition import FEW_HOSTS, KEPT_IDLE, Partition
 from gregor.worker.frontier.schedule import HostSchedule
 from gregor.worker.links.traps import Traps
@@ -158,6 +158,31 @@ def test_what_waits_to_be_told_is_bounded() -> None:
     for _ in range(10 * UNTOLD):
         desk.send()
     assert len(desk.host.take_requests()) == UNTOLD + 1
+
+
+def test_what_a_turn_waited_for_brings_the_next_one_no_sooner_than_the_delay() -> None:
+    """A name that was found, or a place at its address, says nothing of the host's own delay."""
+    desk, wakes = Desk(delay=10.0), list[Any]()
+    desk.begin()
+    begun = desk.clock.monotonic()
+    assert desk.send(URL, rules=1.0)
+    held: Any = SimpleNamespace(seconds=60.0, call_when_over=lambda _, wake: wakes.append(wake))
+    desk.turn.wait_for(held)
+    assert desk.host.next_turn == begun + 60.0
+    desk.clock.pass_(1.0)
+    assert wakes[0]()
+    assert desk.host.next_turn == begun + 10.0
+    assert not wakes[0](), "its next turn is another one by now"
+
+
+def test_a_shorter_delay_brings_no_host_forward_that_waits_for_another_ones_robots_txt() -> None:
+    desk = Desk(delay=10.0)
+    desk.begin()
+    assert desk.send(URL, rules=1.0)
+    desk.clock.pass_(60.0)
+    for walks in ({"http://a.example": RobotsWalk("http://b.example/robots.txt")}, {}):
+        desk.host.walks, desk.host.next_turn = walks, desk.clock.monotonic() + 30.0
+        assert desk.turns.sooner(desk.host) is not bool(walks)
 
 
 HTTP, HTTPS = "http://a.example", "https://a.example"

@@ -156,6 +156,7 @@ def test_a_url_that_redirects_to_its_other_spelling_is_followed_for_so_many_hops
     visited = Visited(ticket, None, Redirected(301, "http://h/?"), url, redirect=spelt)
     verdict = conclude(visited, policy, 0, NOW, random.Random(1))
     assert (verdict.state, verdict.next and verdict.next.hops) == (state, hops + 1 if state == "waiting" else None)
+    assert verdict.next is None or (verdict.next.href, verdict.next.visit) == ("http://h/?", ticket.visit + 1)
 
 
 def test_what_differs_in_noise_alone_is_no_change() -> None:
