@@ -13,10 +13,12 @@ from typing import Any, cast
 import pytest
 from confluent_kafka import OFFSET_INVALID, TopicPartition
 
+from gregor.partitioner.hashing import partition_of
+from gregor.schemas.messages import PRIORITIES
 from gregor.worker.adapters.cluster import kafka_producer
 from gregor.worker.adapters.cluster.cassandra_client import Cassandra
 from gregor.worker.adapters.cluster.kafka_offsets import Offsets
-from gregor.worker.adapters.cluster.kafka_producer import Publisher
+from gregor.worker.adapters.cluster.kafka_producer import Message, Publisher
 from gregor.worker.adapters.cluster.kafka_trim import Trimmer
 from gregor.worker.adapters.cluster.log import KafkaLog
 from gregor.worker.adapters.cluster.redis_scripts import MARK
@@ -184,6 +186,38 @@ def test_where_nothing_was_committed_reading_begins_at_the_start() -> None:
     found = [TopicPartition("topic", 0, OFFSET_INVALID), TopicPartition("topic", 1, 5)]
     offsets._timeout, offsets._consumer = 1.0, SimpleNamespace(committed=lambda wanted, timeout: found)
     assert offsets._committed([("topic", 0), ("topic", 1)]) == {("topic", 0): 0, ("topic", 1): 5}
+
+
+def test_what_is_committed_is_the_watermark_itself_with_its_epoch() -> None:
+    """One more would be a record that nobody reads again."""
+    given = list[TopicPartition]()
+
+    def commit(offsets: list[TopicPartition], asynchronous: bool) -> list[TopicPartition]:
+        assert not asynchronous, "the broker's answer is waited for"
+        given.extend(offsets)
+        return offsets
+
+    async def case() -> None:
+        offsets: Any = Offsets.__new__(Offsets)
+        offsets._timeout, offsets._consumer = 5.0, SimpleNamespace(commit=commit)
+        offsets._executor, offsets._marks, offsets._next, offsets._turn = None, {}, None, asyncio.Lock()
+        await offsets.commit({("topic", 0): 7}, 3)
+
+    asyncio.run(case())
+    assert [(one.topic, one.partition, one.offset, one.metadata) for one in given] == [("topic", 0, 7, "epoch=3")]
+
+
+def test_all_urls_of_a_host_go_to_one_partition() -> None:
+    given = list[Message]()
+
+    async def publish(messages: list[Message]) -> None:
+        given.extend(messages)
+
+    log = object.__new__(KafkaLog)
+    topics = {priority: f"p{priority}" for priority in PRIORITIES}
+    log.__dict__.update(_partitions=64, _topics=topics, publisher=SimpleNamespace(publish=publish))
+    asyncio.run(log.publish([ticket(str(number), host="a.test") for number in range(20)]))
+    assert {(one.partition, one.key) for one in given} == {(partition_of("a.test", 64), b"a.test")}
 
 
 @pytest.mark.parametrize("fails", [False, True])
