@@ -15,13 +15,13 @@ from gregor.worker.base.errors import BadInput, complain, speaks_json, why
 from gregor.worker.base.machine import processors
 from gregor.worker.base.printable import one_line
 from gregor.worker.base.typed import as_typed
-from gregor.worker.commands import FAILED, FINISHED, INTERRUPTED
+from gregor.worker.commands import FAILED, FINISHED, INTERRUPTED, last_words
 from gregor.worker.commands.common import SCOPE, Flag, add_settings, run_crawling, settings
 from gregor.worker.config import credentials, kept
 from gregor.worker.config.check import warnings
 from gregor.worker.config.settings import Config
 from gregor.worker.config.sources import KEPT, Settings
-from gregor.worker.inspect import report, unfetched, url_record
+from gregor.worker.inspect import report, url_record
 from gregor.worker.inspect.live import Progress, watch
 from gregor.worker.observe import logging
 from gregor.worker.observe.stats import Stats
@@ -31,7 +31,6 @@ from gregor.worker.run.signals import stopping
 if TYPE_CHECKING:
     from gregor.worker.compose import worker as composition
     from gregor.worker.compose.following import Follower
-    from gregor.worker.extract.drift import Fallen
     from gregor.worker.operate.seeds_input import Seeds
 
 FLAGS = (
@@ -155,25 +154,18 @@ async def _crawl(in_force: Settings, seeds: "Seeds", arguments: argparse.Namespa
     if isinstance(ending, composition.Finished):
         run.stats.before = await engine_of(config).counted()
         ending = Ending("finished")
-    failure = "" if joins else await _nothing_came(ending, run.stats, config, seeds)
+    failure = "" if joins else await last_words.nothing_came(ending, run.stats, config, seeds)
     if failure:
         complain(failure, "error")
         ending = msgspec.structs.replace(ending, detail=ending.detail or failure)
     code = INTERRUPTED if ending.reason == "stopped" else FAILED if failure else FINISHED
     place = engine_of(config).place
-    seconds, drift = time.monotonic() - run.begun, await _drift(config)
+    seconds, drift = time.monotonic() - run.begun, await last_words.fallen_away(config)
     alone = config.on_one_machine and config.processes == 1
     advice = report.of_processor(seconds, time.process_time() - run.cpu, processors()) if alone else ""
     return report.report(
         ending, run.stats, place.name, seconds, code, counted_before=place.counted, drift=drift, advice=advice
     )
-
-
-async def _drift(config: Config) -> "tuple[Fallen, ...]":
-    """What rules find no more on the pages of the crawl."""
-    from gregor.worker.compose.drift import drift_of
-
-    return await drift_of(config)
 
 
 def _follower(config: Config, arguments: argparse.Namespace) -> "Follower":
@@ -182,30 +174,6 @@ def _follower(config: Config, arguments: argparse.Namespace) -> "Follower":
 
     can_be_followed(config)
     return Follower.of(config, arguments.config, complain)
-
-
-async def _nothing_came(ending: Ending, stats: Stats, config: Config, seeds: "Seeds") -> str:
-    """Why a run has brought nothing that was asked for; empty when something came, its end was ordered, or its time was
-    over before anything failed."""
-    from gregor.worker.compose.engine import engine_of
-
-    dropped = bool(stats.drops) and not seeds.count  # stale URLs, which was all there was to do
-    ordered = ending.reason == "stopped" or ending.needs_more or dropped
-    if ordered or (stats.pages and not engine_of(config).place.counted):  # servers are asked when nothing came
-        return ""
-    reader, _ = await engine_of(config).read()
-    try:
-        if failure := await unfetched.why_no_seed(reader, (seed.url for seed in seeds)):
-            return failure
-        if stats.pages:
-            return ""
-        async for _ in reader.pages():
-            return ""
-        if ending.reason == "budget":
-            return await unfetched.why_not_yet(reader, (seed.url for seed in seeds))
-        return await unfetched.why_nothing(reader)
-    finally:
-        await reader.close()
 
 
 def _of_the_crawl(in_force: Settings) -> list[str]:

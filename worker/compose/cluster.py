@@ -14,6 +14,7 @@ from gregor.worker.adapters.cluster.probes import PROBES
 from gregor.worker.adapters.cluster.rebuild import Rebuilt
 from gregor.worker.adapters.when_there import nobody, when_there
 from gregor.worker.base.errors import BadInput
+from gregor.worker.base.tasks import cancel
 from gregor.worker.borders.changes import ChangeFeed
 from gregor.worker.borders.clock import Clock
 from gregor.worker.borders.coordinator import Coordinator
@@ -74,11 +75,15 @@ class OpenServers:
         keeping = [asyncio.create_task(keep_house(self._config, self._engine, runtime, api, measure))]
         if (stale := self._stale(lambda: 0 in runtime.owned)) is not None:
             keeping.append(asyncio.create_task(stale.keep(SystemClock.monotonic)))
+        for task in keeping:  # none ends by itself: what failed is raised once the worker has let go
+            task.add_done_callback(lambda _: runtime.stop("because what it does beside the crawl failed"))
         try:
             yield
         finally:
-            for task in keeping:
-                task.cancel()
+            await cancel(keeping)
+        for task in keeping:
+            if not task.cancelled():
+                task.result()
 
     async def stale(self, stack: AsyncExitStack) -> StaleUrls | None:
         """What drops stale URLs; None where they are kept."""

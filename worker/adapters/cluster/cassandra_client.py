@@ -14,6 +14,7 @@ from cassandra.cluster import Cluster, Session
 from cassandra.query import BatchStatement, BatchType, BoundStatement, PreparedStatement
 
 from gregor.worker.adapters.cluster.cassandra_connect import make_cluster, translated, translation
+from gregor.worker.adapters.cluster.closing import ended
 from gregor.worker.adapters.cluster.coalesce import Coalesced
 from gregor.worker.base.errors import BadInput
 from gregor.worker.borders.errors import Unavailable
@@ -111,7 +112,7 @@ class Cassandra:
 
     async def close(self) -> None:
         """What is in flight fails. May be repeated."""
-        await asyncio.to_thread(self._cluster.shutdown)
+        await ended("Cassandra", asyncio.to_thread(self._cluster.shutdown))
 
     async def _write_all(self, calls: Sequence[Statements]) -> list[None]:
         bound = [(await self._prepare(statement)).bind(values) for changes in calls for statement, values in changes]

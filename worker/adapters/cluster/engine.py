@@ -107,6 +107,14 @@ class Opening:
         """Close it with the others."""
         self.stack.push_async_callback(service.close)
 
+    async def kafka(self) -> KafkaLog:
+        """The log of the crawl, which is kept."""
+        config = self._settings
+        await self(lambda: asyncio.to_thread(check_topics, config, config.crawl, config.partitions))
+        log = KafkaLog(config, config.crawl, config.partitions)
+        self.keep(log)
+        return log
+
     async def cassandra(self, canonical: str) -> tuple[Cassandra, str]:
         """That of the crawl, which is kept, and the crawl's random id."""
         config, name = self._settings, keyspace(self._settings)
@@ -153,9 +161,7 @@ async def open_engine(
     opening = Opening(config, environ, away)
     async with opening.stack:
         cassandra, crawl_id = await opening.cassandra(canonical)
-        await opening(lambda: asyncio.to_thread(check_topics, config, config.crawl, config.partitions))
-        log = KafkaLog(config, config.crawl, config.partitions)
-        opening.keep(log)
+        log = await opening.kafka()
         seen = await opening(lambda: RedisSeen.open(config, crawl_id, _contents(config, cassandra), environ))
         opening.keep(seen)
         coordinator = await opening(
@@ -224,9 +230,7 @@ async def erase(config: Config, canonical: str, whose: Whose, looked: Looked, en
         cassandra, crawl_id = await opening.cassandra(canonical)
         seen = await opening(lambda: RedisSeen.open(config, crawl_id, _contents(config, cassandra), environ))
         opening.keep(seen)
-        await opening(lambda: asyncio.to_thread(check_topics, config, config.crawl, config.partitions))
-        log = KafkaLog(config, config.crawl, config.partitions)
-        opening.keep(log)
+        log = await opening.kafka()
         return await erasing.erase(cassandra, seen, whose, log.announce, looked)
     raise AssertionError("an exit stack swallows nothing")
 
@@ -259,8 +263,7 @@ async def open_reader(config: Config, canonical: str, environ: Mapping[str, str]
     opening = Opening(config, environ)
     async with opening.stack:
         cassandra, _ = await opening.cassandra(canonical)
-        await opening(lambda: asyncio.to_thread(check_topics, config, config.crawl, config.partitions))
-        log = KafkaLog(config, config.crawl, config.partitions)
+        log = await opening.kafka()
         opening.stack.pop_all()
         return _CrawlReader(config, cassandra, log)
     raise AssertionError("an exit stack swallows nothing")

@@ -12,6 +12,7 @@ import msgspec
 
 from gregor.partitioner.hashing import partition_of
 from gregor.schemas import topics
+from gregor.worker.adapters.cluster.closing import ended
 from gregor.worker.adapters.cluster.kafka_client import KafkaFailed, KafkaThread, client_settings
 from gregor.worker.adapters.cluster.kafka_offsets import Offsets
 from gregor.worker.adapters.cluster.kafka_producer import Message, Publisher, RecordSource
@@ -128,8 +129,8 @@ class IndexLog:
 
     async def close(self) -> None:
         """End what runs. May be repeated."""
-        await self._offsets.close()
-        await self._thread.close()
+        for part in (self._offsets, self._thread):
+            await ended("Kafka", part.close())
 
     async def _read(self, source: RecordSource, offset: int, limit: int) -> tuple[list[tuple[int, bytes]], int]:
         try:

@@ -114,7 +114,7 @@ class KafkaThread:
         self._results.append(result)
 
     async def close(self) -> None:
-        """End the thread after what was called. May be repeated."""
+        """End the thread after what was called. May be repeated. Raises TimeoutError while a call of it hangs."""
         self._closing = True
         async with asyncio.timeout(_CLOSE_TIMEOUT):
             await self._ended.wait()

@@ -13,6 +13,7 @@ import msgspec
 from gregor.partitioner.hashing import partition_of
 from gregor.schemas import events, topics
 from gregor.schemas.messages import PRIORITIES, Changed, DeadLetter, Page, Ticket, encode
+from gregor.worker.adapters.cluster.closing import ended
 from gregor.worker.adapters.cluster.frontier_record import read_record
 from gregor.worker.adapters.cluster.kafka_client import KafkaFailed, KafkaThread, client_settings
 from gregor.worker.adapters.cluster.kafka_offsets import Offsets
@@ -139,9 +140,8 @@ class KafkaLog:
 
     async def close(self) -> None:
         """End what runs; what was not acknowledged may be there or not. May be repeated."""
-        await self._trimmer.close()
-        await self._offsets.close()
-        await self._thread.close()
+        for part in (self._trimmer, self._offsets, self._thread):
+            await ended("Kafka", part.close())
 
     def _poll(self) -> None:
         self.publisher.poll()

@@ -11,6 +11,7 @@ from redis.asyncio.sentinel import Sentinel
 from redis.backoff import NoBackoff
 from redis.exceptions import NoScriptError, OutOfMemoryError, RedisClusterException, RedisError, ResponseError
 
+from gregor.worker.adapters.cluster.closing import ended
 from gregor.worker.adapters.cluster.coalesce import Coalesced
 from gregor.worker.adapters.cluster.redis_scripts import Script
 from gregor.worker.base.batches import in_batches
@@ -110,9 +111,10 @@ class RedisClient:
             raise _translated(error) from None
 
     async def close(self) -> None:
-        await self._client.aclose()
-        if self._sentinel is not None:
-            await self._sentinel.aclose()
+        """End the connections."""
+        for client in (self._client, self._sentinel):
+            if client is not None:
+                await ended(SERVICE, client.aclose())
 
     async def _run(self, calls: Sequence[Sequence[RedisCommand]], replicas: int) -> list[list[Any]]:
         """The answers to each call; one may be an error of its own. Raises `Unavailable` when all are in doubt."""

@@ -1,6 +1,5 @@
 """What a crawl on servers is verified and mended by, beside its workers or, for its dates, while none runs."""
 
-import asyncio
 from collections.abc import Mapping
 
 from gregor.worker.adapters.cluster.ahead import DatesAhead
@@ -8,7 +7,6 @@ from gregor.worker.adapters.cluster.cassandra_client import Cassandra
 from gregor.worker.adapters.cluster.contents import Contents
 from gregor.worker.adapters.cluster.coordinator import ClusterCoordinator
 from gregor.worker.adapters.cluster.engine import Opening
-from gregor.worker.adapters.cluster.kafka_setup import check_topics
 from gregor.worker.adapters.cluster.log import KafkaLog
 from gregor.worker.adapters.cluster.seen import RedisSeen
 from gregor.worker.adapters.cluster.stock import ClusterMending, ClusterStock
@@ -73,11 +71,11 @@ async def _opened(config: Config, canonical: str, environ: Mapping[str, str]) ->
     opening = Opening(config, environ)
     async with opening.stack:
         cassandra, crawl_id = await opening.cassandra(canonical)
-        await opening(lambda: asyncio.to_thread(check_topics, config, config.crawl, config.partitions))
         seen = await opening(
             lambda: RedisSeen.open(config, crawl_id, Contents(cassandra, config.cassandra_retention), environ)
         )
-        log = KafkaLog(config, config.crawl, config.partitions)
+        opening.keep(seen)
+        log = await opening.kafka()
         opening.stack.pop_all()
         return cassandra, log, seen
     raise AssertionError("an exit stack swallows nothing")

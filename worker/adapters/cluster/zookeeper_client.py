@@ -20,6 +20,7 @@ from kazoo.exceptions import (
 from kazoo.protocol.connection import _CONNECTION_DROP
 from kazoo.protocol.states import KeeperState, ZnodeStat
 
+from gregor.worker.adapters.cluster.closing import ended
 from gregor.worker.adapters.cluster.lease import Session
 from gregor.worker.adapters.cluster.zookeeper_connect import SHARE_OF_SESSION, make_client
 from gregor.worker.adapters.cluster.zookeeper_tree import CheckVersion, Create, Delete, Operation, PutNode, Stat
@@ -81,7 +82,10 @@ class ZooKeeper:
     async def close(self) -> None:
         """End the session, if a server can be told, and kazoo's threads. May be repeated."""
         self._closing = True
-        await asyncio.to_thread(self._client.stop)
+        await ended(SERVICE, asyncio.to_thread(self._end))
+
+    def _end(self) -> None:
+        self._client.stop()
         self._client.close()
 
     async def get(self, path: str, *, watch: bool = False) -> tuple[bytes, Stat] | None:
