@@ -3,8 +3,11 @@
 import io
 import sys
 from collections.abc import AsyncIterator, Iterator
+from http.client import HTTPConnection
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
+from threading import Thread
+from typing import Any, ClassVar
 
 import pytest
 
@@ -73,6 +76,72 @@ def test_every_form_goes_to_an_object(words: list[str], name: str, start: bytes,
     output.bytes("export", *words, "-o", f"s3://books/deep/{name}")
     assert s3.ls("books/deep") == [f"books/deep/{name}"]
     assert s3.cat(f"books/deep/{name}").startswith(start)
+
+
+SLOW_DOWN = b"<Error><Code>SlowDown</Code><Message>Please reduce your request rate.</Message></Error>"
+
+
+class FailsOnce(BaseHTTPRequestHandler):
+    """The S3 of the tests, behind a way that fails the first time that an object is put there."""
+
+    behind: ClassVar[str]
+    answer: ClassVar[bytes]
+    """Of the failure; b"" for a connection that is closed without one."""
+    failed: ClassVar[int] = 0
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, *_: object) -> None:
+        """Nothing is told."""
+
+    def do_PUT(self) -> None:
+        body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        if type(self).failed:
+            self._ask(body)
+            return
+        type(self).failed += 1
+        self.close_connection = not self.answer
+        if self.answer:
+            self._answer(503, self.answer)
+
+    def do_POST(self) -> None:
+        self._ask(self.rfile.read(int(self.headers.get("Content-Length") or 0)))
+
+    do_GET = do_HEAD = do_POST  # noqa: N815 - the names that the server calls
+
+    def _ask(self, body: bytes) -> None:
+        there = HTTPConnection(self.behind.removeprefix("http://"))
+        there.request(self.command, self.path, body, dict(self.headers))
+        got = there.getresponse()
+        self._answer(got.status, got.read(), got.getheader("ETag") or "")
+        there.close()
+
+    def _answer(self, status: int, body: bytes, etag: str = "") -> None:
+        self.send_response(status)
+        if etag:
+            self.send_header("ETag", etag)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+
+@pytest.mark.parametrize("answer", [SLOW_DOWN, b""], ids=["throttled", "closed"])
+def test_what_fails_for_a_moment_is_tried_again(
+    answer: bytes, output: Output, s3: Any, endpoint: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    way = type("Way", (FailsOnce,), {"behind": endpoint, "answer": answer})
+    server = ThreadingHTTPServer(("127.0.0.1", 0), way)
+    thread = Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{server.server_port}")
+        type(s3).clear_instance_cache()
+        output.bytes("export", "csv", "-o", "s3://books/once.csv")
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+    assert vars(way)["failed"] == 1
+    assert s3.cat("books/once.csv").startswith(b"url,key")
 
 
 def test_several_files_and_their_index_go_there(output: Output, s3: Any) -> None:
