@@ -463,6 +463,20 @@ def test_an_older_owners_commit_sets_no_watermark_back(tmp_path: Path) -> None:
     with_engine(tmp_path, case)
 
 
+def test_a_watermark_beyond_the_end_is_refused(tmp_path: Path) -> None:
+    """What is published next would lie below it, and be lost."""
+
+    async def case(engine: EmbeddedEngine) -> None:
+        await engine.log.publish([ticket(str(number)) for number in range(3)])
+        home = partition_of("example.org", PARTITIONS)
+        with pytest.raises(ValueError, match="beyond the end"):
+            await engine.log.commit(home, {2: 4}, epoch=1)
+        await engine.log.commit(home, {2: 3}, epoch=1)
+        assert (await engine.log.committed(home))[2] == 3
+
+    with_engine(tmp_path, case)
+
+
 def test_old_pages_get_their_sketches_and_what_is_cut_short_goes_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
