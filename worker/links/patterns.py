@@ -116,7 +116,7 @@ def canonical_regex(regex: str) -> str:
 def _see_use(regex: str) -> None:
     """Raises ValueError for an expression without alternatives that begins with another scheme, or wants a fragment."""
     scheme = _SCHEME.match(regex.lower())
-    if scheme is not None and not any(known.startswith(scheme[1]) for known in ("http", "https")):
+    if scheme is not None and not any(name.startswith(scheme[1]) for name in ("http", "https")):
         raise _useless(REGEX + regex, "URLs begin with http:// or https://")
     if re.search("#(?![?*{])", _CLASS.sub("", regex)):
         raise _useless(REGEX + regex, "URLs are compared without their fragments, and have no '#'")
@@ -124,8 +124,8 @@ def _see_use(regex: str) -> None:
 
 def _origin(text: str) -> str:
     """The beginning of an expression up to the path, as canonical URLs are written."""
-    lower = _CAPITAL.sub(lambda found: found[0].lower() if len(found[0]) == 1 else found[0], text)
-    lower = _BEYOND_ASCII.sub(lambda found: _label(found[0]), lower)
+    lower = _CAPITAL.sub(lambda match: match[0].lower() if len(match[0]) == 1 else match[0], text)
+    lower = _BEYOND_ASCII.sub(lambda match: _label(match[0]), lower)
     ends = lower.endswith("$") and not lower.endswith("\\$")  # without a path, which every URL has
     host = lower.removesuffix("$") if ends else lower
     return host.removesuffix(_PORTS.get(lower.partition(":")[0], ":")) + ("/$" if ends else "")
