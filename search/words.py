@@ -10,12 +10,15 @@ become overlapping pairs of characters, each with its marks, so that a word is f
 import re
 import unicodedata
 from collections.abc import Iterator
+from functools import lru_cache
 from operator import add
 from typing import Final
 
 LONGEST: Final = 64
 """Characters of a term: what is longer is no word, and is cut."""
 _REMEMBERED: Final = 200_000
+_TERMS: Final = 4096
+"""Terms of queries of which it is remembered what they are a part of: each is asked about for every field."""
 
 _JOINERS: Final = "\u00ad\u0640\u200c-\u200f\u202a-\u202e\u2060\u2066-\u2069\ufe00-\ufe0f\ufeff"
 """Soft hyphens, the tatweel that stretches Arabic, joiners, direction marks, variants: they are no part of a word."""
@@ -145,13 +148,18 @@ def _pairs(run: str) -> Iterator[str]:
 
 def is_lone(term: str) -> bool:
     """Whether a term is a lone character of a script without spaces, with its marks: texts have it in pairs."""
+    if term.isascii():  # as most are
+        return False
     return HAS_UNSPACED.match(term) is not None and len(_UNIT.findall(term)) == 1
 
 
+@lru_cache(_TERMS)
 def of_pairs(term: str) -> str:
     """The terms that a lone character is a part of, as a regular expression that engines read; "" for other terms.
 
     Few steps lead to them in a dictionary: one that begins with any sign but of these scripts is not looked at.
     """
+    if not is_lone(term):
+        return ""
     other = f"[{UNSPACED}].{{0,3}}"  # a character, and marks
-    return f"{term}({other})?|{other}{term}" if is_lone(term) else ""
+    return f"{term}({other})?|{other}{term}"

@@ -42,6 +42,8 @@ CORE = CanonicalRules()
 
 _AUTHORITY = re.compile(r"[^:/?#]+:(?://[^/?#]*)?")
 _ESCAPE = re.compile(r"%[0-9A-Fa-f]{2}")
+_OTHERWISE = re.compile(r"%(?:[0-9A-Fa-f][a-f]|[a-f][0-9A-F]|2[DE]|3[0-9]|4[1-9A-F]|5[0-9AF]|6[1-9A-F]|7[0-9AE])")
+"""An escape that is no canonical one: not in upper case, or of an unreserved character. Most are canonical."""
 _STRAY = re.compile(r"%(?![0-9A-Fa-f]{2})")
 """A percent sign that begins no escape."""
 _UNRESERVED = string.ascii_letters + string.digits + "-._~"
@@ -83,7 +85,7 @@ def _normalise_escapes(href: str) -> str:
     start = _rest(href)
     rest = href[start:]
     if not _STRAY.search(rest):
-        return href[:start] + _ESCAPE.sub(_decode, rest)
+        return href[:start] + _OTHERWISE.sub(_decode, rest)
     # With a decoded character it can make a new escape ("%%361" is "%61" is "a"), which may even spell a dot segment.
     return _reparse(href[:start] + _decode_to_the_end(rest))
 

@@ -1,6 +1,8 @@
 """The canonical form."""
 
+import string
 import time
+from itertools import product
 
 import pytest
 from hypothesis import given, settings
@@ -77,6 +79,15 @@ def test_idempotent(href: str, rules: CanonicalRules) -> None:
     assert url is not None
     assert url.key == key
     assert Urls(rules, max_length=10_000).parse(key) == Url(key, key, url.host)
+
+
+def test_every_escape_has_one_form() -> None:
+    digits = "0123456789ABCDEFabcdef"
+    unreserved = set(string.ascii_letters + string.digits + "-._~")
+    for first, second in product(digits, repeat=2):
+        sign = chr(int(first + second, 16))
+        expected = sign if sign in unreserved else f"%{first}{second}".upper()
+        assert canonical(f"http://h.example/a%{first}{second}") == f"http://h.example/a{expected}"
 
 
 def test_a_hostile_url_takes_linear_time() -> None:
