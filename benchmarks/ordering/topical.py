@@ -18,6 +18,7 @@ from typing import Final
 from benchmarks.ordering import virtual_crawl
 from benchmarks.ordering.made import HTML
 from benchmarks.ordering.webs import NOT_FOUND, Answer, LinkedWeb
+from gregor.worker.base.pieces import InPieces
 from gregor.worker.links.found_link import FoundLink
 from gregor.worker.links.ordering.policy import BroughtPage
 
@@ -32,11 +33,11 @@ class BestFirst:
     name = "best-first"
     adds = False
     tax = 0.0
-    needs_links = False
     compares_hosts = True
     failures: Sequence[str] = ()
 
-    def worths(self, page: BroughtPage, links: Sequence[FoundLink]) -> Sequence[float]:
+    def worths(self, page: BroughtPage, links: Iterable[FoundLink]) -> InPieces[Sequence[float]]:
+        yield
         return [page.relevance or 0.0] * page.links
 
     def kept(self) -> bytes:

@@ -54,6 +54,8 @@ _DATED: Final = re.compile(
 _BELOW_NOTHING: Final = re.compile(r"[=/]-\d+(?=[&/]|$)")
 """A number that no page counts."""
 _DIGIT: Final = re.compile(r"\d")
+_RELEASE: Final = re.compile(r"/v?\d{1,2}(?:\.\d{1,2}){1,3}(?=/)", re.IGNORECASE)
+"""A folder for a release of what a site documents: its numbers are no date."""
 _PART: Final = re.compile(r"([&;=])")
 """What stands between the names and values of a query."""
 
@@ -127,7 +129,7 @@ def view(target: str) -> View:
         or _BELOW_NOTHING.search(target) is not None
         or (len(target) > len(path) and _first_session(target) is not None)
     )
-    dated = bool(names) and not odd and _DIGIT.search(target) is not None
+    dated = bool(names) and not odd and _DIGIT.search(_RELEASE.sub("", target)) is not None
     dated = dated and (_CALENDAR.search(target) or _DATED.search(target)) is not None
     frame = "" if REPEATING in names or not odd or _BELOW_NOTHING.search(target) else _frame(target)
     return View(names, section, odd or dated, dated, frame, "&" in target and not _one_number(target))

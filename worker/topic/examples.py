@@ -94,7 +94,7 @@ class ExamplePages:
         return min(3.0, max(-3.0, math.log(like / self._unlike.share(word))))
 
     def _score(self, several: Collection[str]) -> float:
-        said = sorted(map(self._says, several), key=abs, reverse=True)[:_TELLING]
+        said = sorted(map(self._says, several), key=lambda number: (-abs(number), number))[:_TELLING]
         return sum(said) / len(said) if said else 0.0
 
     def _between(self, score: float) -> float:

@@ -66,7 +66,7 @@ _TRACKING_PARAMETER = re.compile(
     r")(?:=.*)?",
     re.IGNORECASE,
 )
-_INDEX_FILE = re.compile(
+INDEX_FILE = re.compile(
     r"/(?:index|default)\.(?:[psx]?html?|aspx?|cfm|cgi|php[0-9]?|js[pf][afx]?)$",
     re.IGNORECASE,
 )
@@ -123,7 +123,7 @@ def _reduce(href: str, rules: CanonicalRules) -> str:
     if rules.tracking_parameters:
         parameters = [parameter for parameter in parameters if not _TRACKING_PARAMETER.fullmatch(parameter)]
     if rules.index_files:
-        path = _INDEX_FILE.sub("/", path)
+        path = INDEX_FILE.sub("/", path)
     if rules.sort_query:
         parameters = sorted(filter(None, parameters), key=lambda parameter: parameter.partition("=")[::2])
         question = "?" if parameters else ""

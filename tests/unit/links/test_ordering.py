@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -10,11 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gregor.worker.base.errors import BadInput
+from gregor.worker.base.pieces import at_once
 from gregor.worker.compose.extraction import extraction_of, policy_of
 from gregor.worker.config.settings import Config, replace
 from gregor.worker.links.found_link import FoundLink
 from gregor.worker.links.ordering.fetch_order import FetchOrder
-from gregor.worker.links.ordering.opic import TAX, Opic
+from gregor.worker.links.ordering.opic import FOLDER, TAX, Opic
 from gregor.worker.links.ordering.own import OwnPolicy
 from gregor.worker.links.ordering.policy import SEED, BroughtPage
 from gregor.worker.links.ordering.quantiles import BANDS, RunningQuantiles
@@ -155,21 +156,38 @@ def test_what_has_no_worth_stands_as_its_front_queue_does() -> None:
     assert second > third >= 0.0
 
 
+def brought(opic: Opic, worth: float, links: int, key: str = "http://a.example/page") -> Sequence[float]:
+    """What the links of a page bring, none of which leads to a folder."""
+    of = BroughtPage(key, key, "a.example", 1, "http://a.example/", worth, links, "", "")
+    return at_once(opic.worths(of, [link(f"http://a.example/{number}") for number in range(links)]))
+
+
 def test_the_cash_of_a_page_is_split_less_a_tax_and_its_sum_is_bounded() -> None:
-    worths = Opic().worths(page(worth=2.0, links=4), ())
+    worths = brought(Opic(), 2.0, 4)
     assert len(worths) == 4
     assert min(worths) >= 2.0 * (1 - TAX) / 4
-    assert Opic().worths(page(links=0), ()) == []
+    assert brought(Opic(), 1.0, 0) == []
+
+
+@pytest.mark.parametrize("name", ["http://a.example/guide/", "http://a.example/guide/index.html", "http://a.example/"])
+def test_a_url_that_names_a_folder_comes_sooner_and_hands_on_no_more(name: str) -> None:
+    of_folder, other = at_once(Opic().worths(page(links=2), [link(name), link("http://a.example/guide/a.html")]))
+    assert of_folder == pytest.approx(FOLDER * other)
+    handed_on = brought(Opic(), of_folder, 1, name)
+    assert handed_on == pytest.approx(brought(Opic(), other, 1))
+    (by_query,) = at_once(Opic().worths(page(links=1), [link("http://a.example/guide/?page=2")]))
+    (plain,) = at_once(Opic().worths(page(links=1), [link()]))
+    assert by_query == plain
 
 
 def test_a_chain_that_leads_on_alone_has_ever_less_of_what_many_link() -> None:
     opic = Opic()
     for _ in range(200):
-        opic.worths(page(worth=1.0, links=20), ())
+        brought(opic, 1.0, 20)
     worth = 1.0
     for _ in range(30):
-        worth = opic.worths(page(worth=worth, links=2), ())[0]
-    many = sum(opic.worths(page(worth=1.0, links=20), ())[0] for _ in range(10))
+        worth = brought(opic, worth, 2)[0]
+    many = sum(brought(opic, 1.0, 20)[0] for _ in range(10))
     assert worth < many
 
 
@@ -249,7 +267,7 @@ class Fails:
 
 def test_what_a_plug_in_cannot_say_costs_its_word_alone() -> None:
     policy = OwnPolicy("fails", Fails())
-    worths = policy.worths(page(), [link(f"http://a.example/{number}") for number in range(7)])
+    worths = at_once(policy.worths(page(), [link(f"http://a.example/{number}") for number in range(7)]))
     assert worths == [1e100, None, None, None, None, 1e100, None]
     assert sorted(policy.failures) == [
         "it failed to learn: KeyError",

@@ -409,3 +409,17 @@ def test_many_hosts_and_shapes_are_forgotten_in_turn() -> None:
     for path in range(1000):
         traps.learn(url(f"http://flood.test/{'x' * path}/1"), text="text")
     assert len(traps) <= 500
+
+
+@pytest.mark.parametrize(
+    ("target", "dated"),
+    [
+        ("/5.0/api/event-dom.html", False),
+        ("/docs/v2.4.1/events/handling", False),
+        ("/5.0/calendar/2031/05", True),
+        ("/calendar/2031.05.01/day", True),
+        ("/event-12.html/more", True),
+    ],
+)
+def test_the_numbers_of_a_release_are_no_date(target: str, dated: bool) -> None:
+    assert view(target).dated is dated

@@ -88,3 +88,11 @@ def test_classes_of_a_model_and_several_together() -> None:
     assert topic.of_page("k", "", "ferry", "") > 0.95 and topic.of_page("k", "", "", "") == pytest.approx(2 / 3)
     both = MeanRelevance([topic, KeyWords(["ferry"])])
     assert both.of_page("k", "", "", "") == pytest.approx(1 / 3) and both.of_words(["ferry"]) == 0.5
+
+
+def test_what_speaks_as_strongly_either_way_is_chosen_the_same_in_whatever_order_it_comes() -> None:
+    topic = ExamplePages()
+    likes, unlikes = [f"like{number}" for number in range(80)], [f"unlike{number}" for number in range(80)]
+    says = {**dict.fromkeys(likes, 1.0), **dict.fromkeys(unlikes, -1.0)}
+    topic._says = says.__getitem__  # type: ignore[method-assign]
+    assert topic._score(likes + unlikes) == topic._score(unlikes + likes)

@@ -5,10 +5,11 @@ is told at once where this worker owns it; else it is summed here until it is wo
 """
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 from weakref import WeakValueDictionary
 
+from gregor.worker.base.pieces import InPieces
 from gregor.worker.links.found_link import FoundLink
 from gregor.worker.links.ordering.policy import BroughtPage, ScoringPolicy
 from gregor.worker.links.ordering.quantiles import RunningQuantiles
@@ -65,12 +66,12 @@ class FetchOrder:
         """The partitions that are owned."""
         return self._partitions
 
-    def worths(self, page: BroughtPage, links: Sequence[FoundLink] = ()) -> Sequence[float | None]:
-        """What each link of a page is worth. ``links``: where the policy looks at them."""
+    def worths(self, page: BroughtPage, links: Iterable[FoundLink]) -> InPieces[Sequence[float | None]]:
+        """What each link of a page is worth."""
         kept = self.policy.tax if page.links else 1.0
         if kept and (here := self._partitions.get(self._partition_of(page.host))) is not None:
             here.flow(kept * page.worth)
-        return self.policy.worths(page, links)
+        return (yield from self.policy.worths(page, links))
 
     def place(self, worth: float | None, priority: int, usual: int) -> Placed:
         """Where a URL goes whose link is worth so much. ``priority``: the front queue that was given to it, 0 for none;

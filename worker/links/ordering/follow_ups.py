@@ -1,6 +1,6 @@
 """The tickets of the links of a page: which are published, and how they stand. Pure."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
 import msgspec
@@ -63,8 +63,7 @@ class FollowUps:
     def _scored(
         self, order: FetchOrder, ticket: Ticket, url: Url, page: Page, chosen: Chosen, now: float
     ) -> InPieces[Followed]:
-        scored = [(number, *link) for number, link in chosen.items() if link[1] not in REQUISITES]
-        links = _found_links(ticket, url, page, chosen) if order.policy.needs_links else ()
+        scored = [number for number, (_, kind, _) in chosen.items() if kind not in REQUISITES]
         worth, usual = SEED if ticket.worth is None else ticket.worth, of_link(ticket.depth + 1)
         brought = BroughtPage(
             url.href,
@@ -78,7 +77,8 @@ class FollowUps:
             page.text,
             page.relevance,
         )
-        worths = dict(zip((number for number, *_ in scored), order.worths(brought, links), strict=True))
+        of_each = yield from order.worths(brought, _found_links(ticket, url, page, chosen))
+        worths = dict(zip(scored, of_each, strict=True))
         failures = [(f"ordering {order.policy.name}", cause) for cause in order.policy.failures]
         follow_ups: list[Ticket] = []
         for count, (number, (target, kind, priority)) in enumerate(chosen.items(), start=1):
@@ -95,22 +95,13 @@ class FollowUps:
         return Followed(follow_ups, failures)
 
 
-def _found_links(ticket: Ticket, url: Url, page: Page, chosen: Chosen) -> list[FoundLink]:
+def _found_links(ticket: Ticket, url: Url, page: Page, chosen: Chosen) -> Iterator[FoundLink]:
     """The chosen links of a page but those of requisites, as a plug-in sees them."""
     first = {link.url: link for link in reversed(page.links)}
     depth, label = ticket.depth + 1, ticket.label
-    return [
-        FoundLink(
-            target.href,
-            target.key,
-            target.host,
-            kind,
-            first[target.href].text,
-            first[target.href].nofollow,
-            url.href,
-            depth,
-            label,
-        )
-        for target, kind, _ in chosen.values()
-        if kind not in REQUISITES
-    ]
+    for target, kind, _ in chosen.values():
+        if kind not in REQUISITES:
+            link = first[target.href]
+            yield FoundLink(
+                target.href, target.key, target.host, kind, link.text, link.nofollow, url.href, depth, label
+            )

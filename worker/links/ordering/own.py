@@ -1,20 +1,22 @@
 """A policy of one's own: code of others, whose failures cost its word alone."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
+from gregor.worker.base.pieces import InPieces
 from gregor.worker.links.found_link import FoundLink
 from gregor.worker.links.ordering.policy import BroughtPage, Learns, OrderPolicy
 
 MOST: Final = 1e100
 """What a link may be worth, or may be less worth."""
+_PIECE: Final = 32
+"""Links that it is asked about at once."""
 
 
 class OwnPolicy:
     """A plug-in as the crawl asks it."""
 
-    needs_links = True
     compares_hosts = False
 
     def __init__(self, name: str, ordering: OrderPolicy) -> None:
@@ -28,7 +30,7 @@ class OwnPolicy:
         self.failures: Sequence[str] = ()
         self._ordering = ordering
 
-    def worths(self, page: BroughtPage, links: Sequence[FoundLink]) -> Sequence[float | None]:
+    def worths(self, page: BroughtPage, links: Iterable[FoundLink]) -> InPieces[Sequence[float | None]]:
         """What each link is worth; None where it could not say."""
         causes: dict[str, None] = {}
         if isinstance(self._ordering, Learns):
@@ -36,7 +38,11 @@ class OwnPolicy:
                 self._ordering.learn(page)
             except (Exception, SystemExit) as error:  # noqa: BLE001 - code of others: what it cannot do costs its word
                 causes[f"it failed to learn: {type(error).__name__}"] = None
-        worths = [self._worth(link, page, causes) for link in links]
+        worths: list[float | None] = []
+        for link in links:
+            worths.append(self._worth(link, page, causes))
+            if len(worths) % _PIECE == 0:
+                yield
         self.failures = tuple(causes)
         return worths
 

@@ -1,10 +1,11 @@
 """What a policy of the order is: it says what a link is worth, and may learn from what pages brought. Pure."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final, Protocol, runtime_checkable
 
 import msgspec
 
+from gregor.worker.base.pieces import InPieces
 from gregor.worker.links.found_link import FoundLink
 
 
@@ -58,15 +59,13 @@ class ScoringPolicy(Protocol):
     adds: bool
     tax: float
 
-    needs_links: bool
-    """Whether it looks at links; else it is given none, and says for how many the page has."""
     compares_hosts: bool
     """Whether of the hosts that are due the one whose next URL is worth most goes first."""
     failures: Sequence[str]
     """What it could not do for the page that it was asked about last, by causes that are called alike on all pages."""
 
-    def worths(self, page: BroughtPage, links: Sequence[FoundLink]) -> Sequence[float | None]:
-        """What each link is worth; None where it has no word. Never raises."""
+    def worths(self, page: BroughtPage, links: Iterable[FoundLink]) -> InPieces[Sequence[float | None]]:
+        """What each of its links is worth; None where it has no word. Never raises."""
 
     def kept(self) -> bytes:
         """What it has learnt, to be kept over a restart, bounded; b"": nothing."""
