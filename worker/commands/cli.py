@@ -88,6 +88,14 @@ def _wants_json(words: Sequence[str], environ: Mapping[str, str]) -> bool:
     return (chosen[-1] if chosen else environ.get("GREGOR_LOG_FORMAT", "")) == "json"
 
 
+def _as_setting(unknown: Sequence[str], arguments: argparse.Namespace) -> str:
+    """How a setting that has no flag of its own is given, if the first unknown word means one."""
+    from gregor.worker.config.settings import Config  # heavy: commands without settings do without
+
+    name = unknown[0].partition("=")[0].removeprefix("--").replace("-", "_")
+    return f"; give it as --set {name}=…" if name in Config.__struct_fields__ and "settings" in arguments else ""
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; returns its exit code. Argument errors raise SystemExit, as argparse does."""
     words = list(sys.argv[1:] if argv is None else argv)
@@ -110,7 +118,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             arguments.words = [*arguments.words, *(word for word in unknown if not word.startswith("-")), *free]
             unknown = [word for word in unknown if word.startswith("-")]
         if unknown:
-            Parser(prog=f"gregor {arguments.command}").error(f"unrecognized arguments: {' '.join(unknown)}")
+            text = f"unrecognized arguments: {' '.join(unknown)}{_as_setting(unknown, arguments)}"
+            Parser(prog=f"gregor {arguments.command}").error(text)
         code = load(arguments.command).run(arguments)
         sys.stdout.flush()
         return code

@@ -10,6 +10,7 @@ from collections.abc import Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
+from gregor.worker.base import spans
 from gregor.worker.base.crawl_folder import holds_crawl
 from gregor.worker.base.errors import BadInput, complain, speak, speaks_json
 from gregor.worker.base.printable import one_line
@@ -230,6 +231,13 @@ def within(least: float, most: float, what: str = "number") -> Callable[[str], f
         return number
 
     return parse
+
+
+def span(text: str) -> float:
+    """A span of time for argparse, in seconds."""
+    if (number := spans.seconds(text)) is None:
+        raise argparse.ArgumentTypeError(f"expected {spans.WRITTEN}, not {text!r}")
+    return number
 
 
 _UNITS: Final = {

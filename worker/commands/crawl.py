@@ -152,6 +152,8 @@ async def _crawl(in_force: Settings, seeds: "Seeds", arguments: argparse.Namespa
             await run.watched()
     await run.indexed()
     if isinstance(ending, composition.Finished):
+        for text in _changes(in_force):
+            complain(text)
         run.stats.before = await engine_of(config).counted()
         ending = Ending("finished")
     failure = "" if joins else await last_words.nothing_came(ending, run.stats, config, seeds)
@@ -178,14 +180,17 @@ def _follower(config: Config, arguments: argparse.Namespace) -> "Follower":
 
 def _of_the_crawl(in_force: Settings) -> list[str]:
     """What is to be said of the settings that the crawl was made with."""
+    same = kept.in_use(in_force.kept, in_force.sources, KEPT) if in_force.kept is not None else ()
+    going_on = [f"going on with the settings of this crawl: {', '.join(same)}"] if same else []
+    return going_on + _changes(in_force)
+
+
+def _changes(in_force: Settings) -> list[str]:
+    """What is to be said of settings that differ from those that the crawl was made with: they are kept from now on."""
     if in_force.kept is None:
         return []
-    same = kept.in_use(in_force.kept, in_force.sources, KEPT)
     differing = kept.changed(in_force.kept, in_force.config, in_force.sources).values()
-    return [
-        *([f"going on with the settings of this crawl: {', '.join(same)}"] if same else []),
-        *([f"settings of this crawl change: {'; '.join(differing)}"] if differing else []),
-    ]
+    return [f"settings of this crawl change: {'; '.join(differing)}"] if differing else []
 
 
 class _Run:

@@ -15,7 +15,7 @@ import msgspec
 from gregor.worker.base.errors import complain
 from gregor.worker.base.extras import advice
 from gregor.worker.commands import FAILED, FINISHED, api_client, ordering
-from gregor.worker.commands.common import Damages, settings, show_count, show_state
+from gregor.worker.commands.common import Damages, settings, show_count, show_state, span
 from gregor.worker.config.settings import Config
 from gregor.worker.inspect import url_record
 from gregor.worker.operate.erase import Erased, until_nothing_is_left
@@ -29,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Who opts out, why, and whom to ask."""
     api_client.add_arguments(parser, host=True, why=True)
     text = "how long workers may take to hear of it; default: 10; 0 if none runs"
-    parser.add_argument("--wait", type=float, default=10.0, metavar="SECONDS", help=text)
+    parser.add_argument("--wait", type=span, default=10.0, metavar="SECONDS", help=text)
     parser.add_argument("--undo", action="store_true", help="let it be crawled again; what was deleted stays deleted")
     parser.add_argument("--json", action="store_true", help="what was deleted, as one JSON object")
 

@@ -11,6 +11,7 @@ import msgspec
 
 from gregor.worker.base.errors import BadInput, complain
 from gregor.worker.base.printable import one_line
+from gregor.worker.base.spans import seconds
 from gregor.worker.commands import FAILED, FINISHED, api_client
 from gregor.worker.commands.common import settings
 from gregor.worker.orders.model import KINDS, RULES, Order, OrderKind, check, give, listed, name_of, take_back
@@ -47,8 +48,9 @@ class OrderCommand(NamedTuple):
         return FINISHED
 
     def _value(self, arguments: argparse.Namespace) -> float:
+        span = seconds(arguments.value) if self.kind == "delay" else None
         try:
-            return float(arguments.value)
+            return float(arguments.value) if span is None else span
         except ValueError:
             text, unit = one_line(arguments.value, 80), RULES[self.kind].unit
             raise BadInput(f"{text!r} must be a number ({unit}) or none") from None

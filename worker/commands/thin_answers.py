@@ -12,10 +12,10 @@ from contextlib import asynccontextmanager, closing
 from typing import TYPE_CHECKING, Final
 
 from gregor.worker.base.errors import BadInput, complain
+from gregor.worker.base.spans import seconds as in_seconds
 from gregor.worker.base.tasks import cancel
 from gregor.worker.borders.errors import Unavailable
 from gregor.worker.commands import api_client, ordering
-from gregor.worker.operate.choose import duration
 from gregor.worker.orders.in_force import OrdersInForce
 from gregor.worker.orders.model import Order, Orders
 
@@ -61,7 +61,7 @@ class ThinAnswers:
         from gregor.search.thin import OrderAllowance
 
         self._most: int = arguments.thin_orders
-        self._old_after = duration(arguments.old_after)
+        self._old_after = in_seconds(arguments.old_after)
         if self._old_after is None:
             raise BadInput(_FORMS)
         self._arguments = arguments

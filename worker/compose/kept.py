@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from gregor.worker.adapters.embedded import folder
+from gregor.worker.base.amounts import count as counted
 from gregor.worker.base.batches import in_batches
 from gregor.worker.base.errors import BadInput
 from gregor.worker.borders.log import FrontierLog
@@ -49,7 +50,9 @@ async def take_up(
             count = await _let_in(settings.config, reading, "revisit" in differing, log, now)
             if count:
                 names = ", ".join(sorted(WIDENING & differing.keys()))
-                tell(f"{names} changed: {count} known URLs are asked for by that")
+                tell(
+                    f"{names} changed: {counted(count, 'known URL')} {'is' if count == 1 else 'are'} asked for by that"
+                )
     folder.keep(
         Path(settings.config.data), _NAME, belonging.encode(belonging.to_keep(settings.config, settings.sources))
     )

@@ -12,6 +12,7 @@ from msgspec import inspect as types
 
 from gregor import __version__
 from gregor.worker.config.settings import Config, HostOverride
+from gregor.worker.config.times import is_time
 
 
 class Setting(Struct, frozen=True):
@@ -71,7 +72,8 @@ def _meaning(kind: types.Type) -> str:
 def _kind(kind: types.Type) -> str:
     match kind:
         case types.Metadata():
-            return _kind(kind.type)
+            text = _kind(kind.type)
+            return text.replace(text.partition(" ")[0], "seconds", 1) if is_time(kind) else text
         case types.UnionType():
             return " or ".join(_kind(option) for option in kind.types)
         case types.NoneType():
@@ -112,7 +114,8 @@ A setting comes from, each source overruling the one before:
 5. the command line: a flag of its own, or `--set NAME=VALUE`; the last one wins.
 
 In the environment and after `--set`, a list is written with commas (`a, b`) or as in TOML (`["a", "b"]`), a table as a
-TOML inline table; `none` means no bound. Times are seconds, sizes bytes. Relative paths start at the working
+TOML inline table; `none` means no bound. Times are seconds, or a text with a unit, here as in every flag and order:
+`90s`, `45m`, `12h`, `30d`, `2w` (in TOML `stale_after = "30d"`). Sizes are bytes. Relative paths start at the working
 directory. Unknown names are refused; variables that Kubernetes sets for a service named gregor
 (`GREGOR_…_SERVICE_HOST`, `GREGOR_…_PORT`) are left alone. `gregor config show` prints what is in force and where each
 value comes from.

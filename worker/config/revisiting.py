@@ -5,6 +5,7 @@ from typing import Annotated, Final
 from msgspec import Meta
 
 from gregor.worker.config.polite import Polite
+from gregor.worker.config.times import SECONDS
 
 _CENTURY: Final = 3_153_600_000
 """Seconds: beyond it a date can be neither kept nor shown."""
@@ -19,6 +20,7 @@ class Revisiting(Polite, frozen=True, kw_only=True):
     revisit: (
         Annotated[
             float,
+            SECONDS,
             Meta(
                 gt=0,
                 le=_CENTURY,
@@ -29,12 +31,18 @@ class Revisiting(Polite, frozen=True, kw_only=True):
     ) = None
     revisit_min: (
         Annotated[
-            float, Meta(gt=0, le=_CENTURY, description="shortest interval between visits; none: an eighth of revisit")
+            float,
+            SECONDS,
+            Meta(gt=0, le=_CENTURY, description="shortest interval between visits; none: an eighth of revisit"),
         ]
         | None
     ) = None
     revisit_max: (
-        Annotated[float, Meta(gt=0, le=_CENTURY, description="longest interval between visits; none: 64 times revisit")]
+        Annotated[
+            float,
+            SECONDS,
+            Meta(gt=0, le=_CENTURY, description="longest interval between visits; none: 64 times revisit"),
+        ]
         | None
     ) = None
     revisit_share: (
@@ -52,6 +60,7 @@ class Revisiting(Polite, frozen=True, kw_only=True):
     stale_after: (
         Annotated[
             float,
+            SECONDS,
             Meta(
                 gt=0,
                 le=_CENTURY,

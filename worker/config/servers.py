@@ -13,6 +13,7 @@ from msgspec import Meta, Struct
 
 from gregor.worker.base.errors import BadInput, why
 from gregor.worker.base.printable import one_line
+from gregor.worker.config.times import SECONDS
 
 SERVERS: Final = ("kafka", "zookeeper", "redis", "cassandra")
 """As their settings begin: those that the cluster engine needs. OpenSearch is for the index alone."""
@@ -21,11 +22,11 @@ SERVERS: Final = ("kafka", "zookeeper", "redis", "cassandra")
 class Servers(Struct, frozen=True, kw_only=True):
     """Where Kafka, ZooKeeper, Redis, Cassandra and OpenSearch are, and how they are spoken to. Times are seconds."""
 
-    server_timeout: Annotated[float, Meta(gt=0, description="one answer of a server of the cluster")] = 10.0
-    start_timeout: Annotated[float, Meta(ge=0, description="how long servers are waited for at start")] = 60.0
-    session_timeout: Annotated[float, Meta(ge=1, description="a worker's session; the longest silence of an owner")] = (
-        10.0
-    )
+    server_timeout: Annotated[float, SECONDS, Meta(gt=0, description="one answer of a server of the cluster")] = 10.0
+    start_timeout: Annotated[float, SECONDS, Meta(ge=0, description="how long servers are waited for at start")] = 60.0
+    session_timeout: Annotated[
+        float, SECONDS, Meta(ge=1, description="a worker's session; the longest silence of an owner")
+    ] = 10.0
 
     # Kafka
     kafka: Annotated[tuple[str, ...], Meta(description="Kafka brokers, HOST:PORT")] = ("127.0.0.1:9092",)
@@ -52,7 +53,9 @@ class Servers(Struct, frozen=True, kw_only=True):
     zookeeper_password_file: Annotated[str, Meta(description="file with its password")] = ""
     zookeeper_ca_file: Annotated[str, Meta(description="PEM file of the CAs of ZooKeeper; sets TLS")] = ""
     lease_margin: Annotated[
-        float, Meta(gt=0, description="how long before its session may end a worker lets go: drift, longest pause")
+        float,
+        SECONDS,
+        Meta(gt=0, description="how long before its session may end a worker lets go: drift, longest pause"),
     ] = 2.0
     worker_weight: Annotated[
         int, Meta(ge=1, le=1000, description="a worker's share of the partitions, against that of the others")
@@ -88,7 +91,7 @@ class Servers(Struct, frozen=True, kw_only=True):
     )
     cassandra_replication: Annotated[int, Meta(ge=1, description="replicas of each row")] = 3
     cassandra_retention: Annotated[
-        int, Meta(ge=0, le=630_720_000, description="how long page versions and bodies are kept; 0: for ever")
+        int, SECONDS, Meta(ge=0, le=630_720_000, description="how long page versions and bodies are kept; 0: for ever")
     ] = 0
 
     # OpenSearch, which holds the index of what was crawled, if it is to be searched
@@ -111,7 +114,7 @@ class Servers(Struct, frozen=True, kw_only=True):
     ] = 1_000_000
     opensearch_replicas: Annotated[int, Meta(ge=0, le=20, description="replicas of each shard of the index")] = 1
     opensearch_refresh: Annotated[
-        float, Meta(ge=0.1, le=3600, description="how long until what was written to the index is found")
+        float, SECONDS, Meta(ge=0.1, le=3600, description="how long until what was written to the index is found")
     ] = 1.0
 
 

@@ -14,6 +14,7 @@ from gregor import __version__
 from gregor.schemas.messages import LONGEST_URL
 from gregor.worker.base.errors import BadInput
 from gregor.worker.config.revisiting import Revisiting
+from gregor.worker.config.times import SECONDS
 
 CanonicalRule: TypeAlias = Literal["session_ids", "tracking_parameters", "index_files", "sort_query"]
 _NETWORK = r"^[0-9a-fA-F:.]+(/[0-9]{1,3})?$"
@@ -27,7 +28,7 @@ class HostOverride(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     """
 
     host: Annotated[str, Meta(min_length=1, description="the host, with its port when it is neither 80 nor 443")]
-    delay: Annotated[float, Meta(ge=0, le=31_536_000)] | None = None
+    delay: Annotated[float, SECONDS, Meta(ge=0, le=31_536_000)] | None = None
     max_pages: Annotated[int, Meta(ge=0)] | None = None
     max_bytes: Annotated[int, Meta(ge=0)] | None = None
     headers: dict[str, str] = {}
@@ -106,16 +107,20 @@ class Config(Revisiting, frozen=True, kw_only=True, forbid_unknown_fields=True):
     max_pages_per_host: Annotated[int, Meta(ge=0, description="stored pages of one host")] | None = None
     max_bytes_per_host: Annotated[int, Meta(ge=0, description="stored bytes of one host")] | None = None
     linger: Annotated[bool, Meta(description="when all is done, wait for more seeds instead of ending")] = False
-    max_time: Annotated[float, Meta(ge=0, description="run time of this process")] | None = None
+    max_time: Annotated[float, SECONDS, Meta(ge=0, description="run time of this process")] | None = None
 
     # One request
     connect_timeout: Annotated[
-        float, Meta(gt=0, le=31_536_000, description="name lookup, and connect with TLS, each")
+        float, SECONDS, Meta(gt=0, le=31_536_000, description="name lookup, and connect with TLS, each")
     ] = 10.0
-    read_timeout: Annotated[float, Meta(gt=0, le=31_536_000, description="the longest silence of a server")] = 20.0
-    total_timeout: Annotated[float, Meta(gt=0, le=31_536_000, description="one answer in all")] = 120.0
+    read_timeout: Annotated[
+        float, SECONDS, Meta(gt=0, le=31_536_000, description="the longest silence of a server")
+    ] = 20.0
+    total_timeout: Annotated[float, SECONDS, Meta(gt=0, le=31_536_000, description="one answer in all")] = 120.0
     minimum_rate: Annotated[int, Meta(ge=0, description="bytes a second, below it an answer is given up; 0: off")] = 0
-    rate_window: Annotated[float, Meta(gt=0, le=31_536_000, description="over how long the rate is measured")] = 30.0
+    rate_window: Annotated[
+        float, SECONDS, Meta(gt=0, le=31_536_000, description="over how long the rate is measured")
+    ] = 30.0
     max_body: Annotated[int, Meta(ge=1, description="one body, decoded; the rest is cut")] = 16 * 1024 * 1024
     max_sitemap: Annotated[int, Meta(ge=1, description="bytes of a sitemap, unpacked or not (sitemaps.org: 50 MB)")] = (
         50 * 1024 * 1024
@@ -152,18 +157,25 @@ class Config(Revisiting, frozen=True, kw_only=True, forbid_unknown_fields=True):
     ] = ()
     host_table: Annotated[str, Meta(description="file of lines `host[:port] address:port`")] = ""
     resolver: Annotated[str, Meta(description="DNS server, ADDRESS:PORT; default: the system's")] = ""
-    dns_ttl_min: Annotated[float, Meta(ge=0, description="shortest life of a name looked up")] = 30.0
-    dns_ttl_max: Annotated[float, Meta(ge=0, description="longest life of a name looked up")] = 3600.0
-    dns_negative_ttl: Annotated[float, Meta(ge=0, description="longest life of a name that does not exist")] = 300.0
+    dns_ttl_min: Annotated[float, SECONDS, Meta(ge=0, description="shortest life of a name looked up")] = 30.0
+    dns_ttl_max: Annotated[float, SECONDS, Meta(ge=0, description="longest life of a name looked up")] = 3600.0
+    dns_negative_ttl: Annotated[
+        float, SECONDS, Meta(ge=0, description="longest life of a name that does not exist")
+    ] = 300.0
 
     # When something fails
     retries: Annotated[int, Meta(ge=0, le=100, description="further tries of a failed URL or robots.txt")] = 3
-    retry_pause: Annotated[float, Meta(gt=0, le=31_536_000, description="first pause; doubles with every try")] = 30.0
-    retry_pause_max: Annotated[float, Meta(gt=0, le=31_536_000, description="longest pause")] = 3600.0
+    retry_pause: Annotated[
+        float, SECONDS, Meta(gt=0, le=31_536_000, description="first pause; doubles with every try")
+    ] = 30.0
+    retry_pause_max: Annotated[float, SECONDS, Meta(gt=0, le=31_536_000, description="longest pause")] = 3600.0
     retry_jitter: Annotated[float, Meta(ge=0, le=1, description="a pause is longer by up to this share")] = 0.25
-    retry_after_max: Annotated[float, Meta(ge=0, le=31_536_000, description="longest Retry-After obeyed")] = 86400.0
+    retry_after_max: Annotated[float, SECONDS, Meta(ge=0, le=31_536_000, description="longest Retry-After obeyed")] = (
+        86400.0
+    )
     failure_ttl: (
-        Annotated[float, Meta(gt=0, le=31_536_000, description="life of a failed look-up; none: retry_pause")] | None
+        Annotated[float, SECONDS, Meta(gt=0, le=31_536_000, description="life of a failed look-up; none: retry_pause")]
+        | None
     ) = None
     host_failures: Annotated[
         int,
@@ -184,10 +196,14 @@ class Config(Revisiting, frozen=True, kw_only=True, forbid_unknown_fields=True):
     dns_memory: Annotated[int, Meta(ge=16, description="names kept resolved")] = 16384
     chunk_size: Annotated[int, Meta(ge=1, description="URLs in a chunk of a backlog")] = 512
     bucket_width: Annotated[
-        float, Meta(ge=0.001, le=86400, description="seconds of a bucket of the calendar; fixed once per crawl")
+        float,
+        SECONDS,
+        Meta(ge=0.001, le=86400, description="seconds of a bucket of the calendar; fixed once per crawl"),
     ] = 1.0
     bucket_size: Annotated[int, Meta(ge=1, description="URLs in a bucket of the calendar")] = 512
-    checkpoint_interval: Annotated[float, Meta(gt=0, description="between two commits of the watermarks")] = 1.0
+    checkpoint_interval: Annotated[float, SECONDS, Meta(gt=0, description="between two commits of the watermarks")] = (
+        1.0
+    )
 
     # Order, duplicates, traps
     weights: Annotated[
@@ -231,8 +247,12 @@ class Config(Revisiting, frozen=True, kw_only=True, forbid_unknown_fields=True):
         ),
     ] = ""
     trace_share: Annotated[float, Meta(ge=0, le=1, description="share of the visits that are traced")] = 0.01
-    progress_interval: Annotated[float, Meta(gt=0, description="between two lines of progress in a pipe")] = 10.0
-    stop_grace: Annotated[float, Meta(ge=0, le=31_536_000, description="what running requests have at a stop")] = 10.0
+    progress_interval: Annotated[float, SECONDS, Meta(gt=0, description="between two lines of progress in a pipe")] = (
+        10.0
+    )
+    stop_grace: Annotated[
+        float, SECONDS, Meta(ge=0, le=31_536_000, description="what running requests have at a stop")
+    ] = 10.0
 
     hosts: Annotated[tuple[HostOverride, ...], Meta(description="`[[host]]` tables: what differs for a host")] = ()
 

@@ -15,10 +15,12 @@ from msgspec import Struct
 
 from gregor.worker.base.errors import plain_types, why
 from gregor.worker.base.printable import MASK, mask_user_info, one_line
+from gregor.worker.base.spans import WRITTEN
 from gregor.worker.config.check import check, with_canonical_hosts
 from gregor.worker.config.docs import meaning
 from gregor.worker.config.kept import KeptSettings
 from gregor.worker.config.settings import Config, ConfigError, HostOverride
+from gregor.worker.config.times import in_seconds, times_of
 from gregor.worker.config.topic import TABLE
 
 KEPT = "kept with the crawl"
@@ -183,6 +185,21 @@ def _unknown(name: str, where: str, known: Iterable[str]) -> ConfigError:
     return ConfigError(f"unknown setting {one_line(name, 80)!r} in {where}{advice}")
 
 
+def _in_seconds(value: _Value) -> object:
+    """The value, of which times have no unit any more."""
+    if value.name in times_of(Config):
+        return in_seconds(value.value)
+    if value.name != "hosts" or not isinstance(value.value, list):
+        return value.value
+    times = times_of(HostOverride)
+    return [
+        {name: in_seconds(field) if name in times else field for name, field in table.items()}
+        if isinstance(table, dict)
+        else table
+        for table in value.value
+    ]
+
+
 def _checked(value: _Value) -> object:
     try:
         text = msgspec.json.encode(value.value)
@@ -191,7 +208,7 @@ def _checked(value: _Value) -> object:
     if b"\\u0000" in text:
         raise ConfigError(f"{value.name} (from {value.source}) must not hold the character NUL")
     try:
-        return getattr(msgspec.convert({value.name: value.value}, Config, strict=value.strict), value.name)
+        return getattr(msgspec.convert({value.name: _in_seconds(value)}, Config, strict=value.strict), value.name)
     except msgspec.ValidationError as error:
         what, _, where = str(error).partition(" - at ")
         place = where.strip("`").removeprefix("$.") or value.name
@@ -208,6 +225,8 @@ def _plain(message: str, name: str, quiet: bool) -> str:
         number = "a number, or " if any(int in (part, *get_args(part)) for part in get_args(kind)) else ""
         return f"expected {number}one of {', '.join(choices)}"
     text = plain_types(message if quiet else re.sub(r", got `\w+`$", "", message))
+    if name in times_of(Config) and not re.search("[<>]", text):  # it is no number at all
+        return f"expected {WRITTEN}"
     text = re.sub(r"text matching regex '.*'$", lambda _: meaning(name).partition(";")[0], text)
     return text[:1].lower() + text[1:]
 

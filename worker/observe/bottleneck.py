@@ -4,6 +4,8 @@ from collections import Counter, deque
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final, NamedTuple, Protocol, TypeVar
 
+from gregor.worker.base.amounts import count as counted
+
 WINDOW: Final = 10.0
 """Seconds over which it is judged."""
 ADVICE: Final = {
@@ -184,7 +186,8 @@ def _failing(then: Sample, now: Sample) -> Bottleneck | None:
     cause = max(failures, key=failures.__getitem__)
     name = _BLAMED.get(cause, "failures")
     last = f"; the last: {now.trouble}" if now.trouble else ""
-    text = f"{failed} failed tries against {visits} visits, most of them by {cause}{last}"
+    tries = "1 failed try" if failed == 1 else f"{failed} failed tries"
+    text = f"{tries} against {counted(visits, 'visit')}, most of them by {cause}{last}"
     return Bottleneck(name, f"{_TEXT.get(name, name)}: {text}")
 
 

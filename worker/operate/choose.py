@@ -1,21 +1,17 @@
 """Which of the URLs that a crawl knows an operator means: by state, host, pattern and age. Pure."""
 
-import re
 from datetime import UTC, datetime
-from typing import Final
 
 import msgspec
 
 from gregor.schemas.messages import Row
 from gregor.worker.base.errors import BadInput
 from gregor.worker.base.printable import one_line
+from gregor.worker.base.spans import seconds
 from gregor.worker.links.reasons import what_decided
 from gregor.worker.links.scope import OutOfScope, Scope, ScopeRules
 from gregor.worker.settle.revisits import last_visit
 from gregor.worker.web.urls import Urls
-
-_AGE: Final = re.compile(r"(\d+(?:\.\d+)?)\s*([smhdw]?)")
-_SECONDS: Final = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
 
 
 class Choice(msgspec.Struct, frozen=True):
@@ -59,16 +55,10 @@ def pattern(text: str | None) -> Scope | None:
         raise BadInput(f"--pattern: {one_line(str(error))}") from None
 
 
-def duration(text: str) -> float | None:
-    """Seconds, of "90", "45m", "12h", "1d", "2w"; None for any other text."""
-    match = _AGE.fullmatch(text.strip().lower())
-    return None if match is None else float(match[1]) * _SECONDS[match[2]]
-
-
 def moment(flag: str, text: str, now: float) -> float:
     """What a person means by a time: an age ("90", "45m", "12h", "1d", "2w") before ``now``, or a date as RFC 3339 has
     it ("2026-11-29", "2026-11-29T12:00Z"; UTC without a zone). Unix seconds; raises `BadInput`."""
-    if (age := duration(text)) is not None:
+    if (age := seconds(text)) is not None:
         return now - age
     try:
         date = datetime.fromisoformat(text.strip())

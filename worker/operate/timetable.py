@@ -8,7 +8,7 @@ from cronsim import CronSim, CronSimError
 
 from gregor.worker.base.errors import BadInput
 from gregor.worker.base.printable import one_line
-from gregor.worker.operate.choose import duration
+from gregor.worker.base.spans import seconds as in_seconds
 
 LEAST: Final = 1.0
 """Seconds between the beginnings of two runs, at least."""
@@ -24,7 +24,7 @@ class Timetable(msgspec.Struct, frozen=True):
     @classmethod
     def parse(cls, text: str) -> "Timetable":
         """What a person wrote: ``6h``, ``1d``, ``0 3 * * mon``. Raises `BadInput`."""
-        if (seconds := duration(text)) is not None:
+        if (seconds := in_seconds(text)) is not None:
             if seconds < LEAST:
                 raise BadInput("--every wants a second at least, such as 1d")
             return cls(seconds)

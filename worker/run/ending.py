@@ -6,6 +6,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
+from gregor.worker.base.amounts import count
 from gregor.worker.borders.counted_together import Alone, Beside, CountedTogether
 from gregor.worker.borders.errors import Unavailable
 from gregor.worker.borders.log import FrontierLog
@@ -127,12 +128,12 @@ class Budget:
         if self._bounded():
             self._count()
         if most is not None and stats.total_pages_200 >= most:
-            return SpentBudget("max_pages", f"{most} pages")
+            return SpentBudget("max_pages", count(most, "page"))
         if config.max_bytes is not None and stats.total_bytes >= config.max_bytes:
             return SpentBudget("max_bytes", f"{config.max_bytes} bytes")
         of_run = config.max_pages_per_run
         if of_run is not None and self._visited() >= of_run:
-            return SpentBudget("max_pages_per_run", f"{of_run} pages in this run")
+            return SpentBudget("max_pages_per_run", f"{count(of_run, 'page')} in this run")
         if config.max_time is not None and elapsed >= config.max_time:
             return SpentBudget("max_time", f"{config.max_time:g} seconds")
         return None

@@ -8,8 +8,18 @@ import signal
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from types import FrameType
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+_lost = threading.Event()
+"""A signal came that may have had no effect: raised in a callback of the interpreter's, as while a module is loaded,
+KeyboardInterrupt is printed and forgotten."""
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    _lost.set()
+    raise KeyboardInterrupt
 
 
 def interrupting() -> None:
@@ -18,8 +28,9 @@ def interrupting() -> None:
     Only the main thread hears signals, and may say what they do.
     """
     if threading.current_thread() is threading.main_thread():
+        _lost.clear()
         for number in _wanted():
-            signal.signal(number, signal.default_int_handler)
+            signal.signal(number, _interrupt)
 
 
 def _wanted() -> list[signal.Signals]:
@@ -30,7 +41,7 @@ def _wanted() -> list[signal.Signals]:
 @contextmanager
 def stopping(stop: Callable[[], None], farewell: Callable[[], None], exit_code: int) -> Iterator[None]:
     """While this holds, the first signal calls ``stop`` on the running loop. The second calls ``farewell``, which may
-    restore a terminal but must not wait, and leaves with ``exit_code``."""
+    restore a terminal but must not wait, and leaves with ``exit_code``. Raises KeyboardInterrupt if one came before."""
     import asyncio  # heavy: commands that run no loop do without
 
     loop = asyncio.get_running_loop()
@@ -50,6 +61,8 @@ def stopping(stop: Callable[[], None], farewell: Callable[[], None], exit_code: 
     for number in wanted:
         loop.add_signal_handler(number, received)
     try:
+        if _lost.is_set():
+            raise KeyboardInterrupt
         yield
     finally:
         for number in wanted:

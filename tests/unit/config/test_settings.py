@@ -15,6 +15,7 @@ from gregor.worker.config.credentials import authorizations
 from gregor.worker.config.docs import meaning
 from gregor.worker.config.settings import Config, ConfigError, HostOverride, replace
 from gregor.worker.config.sources import Given, load, shown
+from gregor.worker.config.times import times_of
 
 
 def flag(name: str, text: str) -> Given:
@@ -63,6 +64,11 @@ def test_a_named_file_replaces_the_one_of_the_environment(tmp_path: Path) -> Non
         ("max_pages", "20", 20),
         ("per_address", "2", 2),
         ("delay", "0.25", 0.25),
+        ("delay", "1.5 s", 1.5),
+        ("stale_after", "30d", 2_592_000.0),
+        ("revisit", "none", None),
+        ("max_time", "90m", 5400.0),
+        ("cassandra_retention", "2w", 1_209_600),
         ("canonical", "session_ids, sort_query", ("session_ids", "sort_query")),
         ("include", '["a,b", "c"]', ("a,b", "c")),
         ("weights", "4,3,2,1", (4, 3, 2, 1)),
@@ -73,6 +79,17 @@ def test_a_named_file_replaces_the_one_of_the_environment(tmp_path: Path) -> Non
 def test_a_text_becomes_its_type(name: str, text: str, value: object) -> None:
     assert getattr(load(None, {}, [flag(name, text)]).config, name) == value
     assert getattr(load(None, {f"GREGOR_{name.upper()}": text}).config, name) == value
+
+
+def test_every_time_takes_a_unit_in_a_file_too(tmp_path: Path) -> None:
+    times = times_of(Config)
+    assert {"delay", "revisit", "stale_after", "max_time", "cassandra_retention", "stop_grace"} <= times
+    assert not {"delay_factor", "retry_jitter", "revisit_share", "retries", "max_body"} & times
+    for name in sorted(times):
+        assert getattr(load(write(tmp_path, f'{name} = "60s"'), {}).config, name) == 60.0
+    hosts = load(write(tmp_path, '[[host]]\nhost = "a.test"\ndelay = "2m"'), {}).config.hosts
+    assert hosts[0].delay == 120.0
+    assert "max_body" in refused(write(tmp_path, 'max_body = "1m"'), {})
 
 
 def test_repeated_flags_add_up_and_keep_their_commas() -> None:
@@ -102,7 +119,12 @@ def test_variables_of_others_are_left_alone(tmp_path: Path) -> None:
     ("name", "text", "part"),
     [
         ("delay", "-1", "delay (from --set): expected number >= 0.0, not '-1'"),
-        ("delay", "fast", "delay (from --set): expected number, not 'fast'"),
+        (
+            "delay",
+            "fast",
+            "delay (from --set): expected seconds, or a time such as 90s, 45m, 12h, 30d or 2w, not 'fast'",
+        ),
+        ("robots_ttl", "2d", "robots_ttl (from --set): expected number <= 86400.0, not '2d'"),
         ("cookies", "maybe", "cookies (from --set): expected true or false, not 'maybe'"),
         ("max_pages", "many", "max_pages (from --set): expected integer or none, not 'many'"),
         ("max_pages", "-1", "max_pages (from --set): expected integer >= 0, not '-1'"),

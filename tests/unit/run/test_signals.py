@@ -72,3 +72,58 @@ def test_a_command_that_is_still_loading_is_interrupted(words: list[str], sent: 
     line = [sys.executable, "-c", LOADING, str(sent.value), *words, "--data", str(tmp_path / "data")]
     done = subprocess.run(line, capture_output=True, text=True, timeout=60, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (3, "", "")
+
+
+SWALLOWED = """
+import asyncio, os, signal, sys
+from gregor.worker.run.signals import interrupting, stopping
+
+async def main():
+    with stopping(lambda: None, lambda: None, 3):
+        print("crawls on")
+
+interrupting()
+try:
+    os.kill(os.getpid(), int(sys.argv[1]))
+except KeyboardInterrupt:
+    pass  # as the interpreter does in callbacks of its own
+try:
+    asyncio.run(main())
+except KeyboardInterrupt:
+    print("heard")
+"""
+
+
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_an_interrupt_that_was_lost_while_modules_were_loaded_is_heard(sent: signal.Signals) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", SWALLOWED, str(sent.value)], capture_output=True, text=True, timeout=30, check=False
+    )
+    assert done.stdout == "heard\n", done.stderr
+
+
+ENDED = """
+import os, sys
+from gregor.worker.commands import cli
+from gregor.start import main
+
+class Late:
+    def __del__(self, kill=os.kill, own=os.getpid(), number=int(sys.argv[1])):
+        kill(own, number)
+
+if sys.argv[2] == "while modules are unloaded":
+    sys.late = Late()
+cli.main = lambda: 7
+code = main()
+if sys.argv[2] == "while threads are waited for":
+    os.kill(os.getpid(), int(sys.argv[1]))
+sys.exit(code)
+"""
+
+
+@pytest.mark.parametrize("moment", ["while threads are waited for", "while modules are unloaded"])
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_behind_the_end_leaves_the_exit_code(sent: signal.Signals, moment: str) -> None:
+    line = [sys.executable, "-c", ENDED, str(sent.value), moment]
+    done = subprocess.run(line, capture_output=True, text=True, timeout=30, check=False)
+    assert (done.returncode, done.stderr) == (7, "")
