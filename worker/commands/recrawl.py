@@ -103,7 +103,8 @@ def _choice(arguments: argparse.Namespace) -> Choice | None:
         return chosen
     if not arguments.url and arguments.urls is None:
         raise BadInput(
-            "say which URLs: name them, or a file with --urls, or choose by --all, --host, --state, --pattern, --older-than"
+            "say which URLs: name them, or a file with --urls, or choose by --all, --host, --state, --pattern, "
+            "--older-than"
         )
     return None
 

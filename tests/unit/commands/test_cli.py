@@ -62,7 +62,7 @@ ABOUT = ["--set", "about_operator=o", "--set", "about_purpose=p"]
         (["crawl", "--revisit", "x"], "unrecognized arguments: --revisit; give it as --set revisit=… (see `gregor cr"),
         (["crawl", "--stale-after=30d"], "arguments: --stale-after=30d; give it as --set stale_after=… (see"),
         (["about", "--revisit"], "give it as --set revisit=…"),
-        (["plan", "--zzz"], "unrecognized arguments: --zzz (see"),
+        (["status", "--zzz"], "unrecognized arguments: --zzz (see"),
         (["crawl", "http://a.test/", "--max-page", "3"], "--max-page 3 (see `gregor crawl --help`)"),
         (["crawl", "http://a.test/", "--set", "delay"], "KEY=VALUE"),
         (["crawl", "http://a.test/", "--set", "dely=1"], "did you mean delay?"),
