@@ -1,12 +1,14 @@
 """What the cluster engine costs: against the embedded engine on one job, and two workers against one.
 
-`python -m benchmarks.cluster [--rounds 3] [--pages 6000] [--only cost,scale] [--cores 0.3]`. Kafka, ZooKeeper, Redis
-and Cassandra are those of the cluster tests, on this machine.
+`python -m benchmarks.cluster [--rounds 3] [--pages 6000] [--only cost,scale] [--cores 0.3] [--peer TREE]`. Kafka,
+ZooKeeper, Redis and Cassandra are those of the cluster tests, on this machine.
 
 *cost*: the job of `benchmarks.cpu`, once on each engine a round; of the cluster the worker's process only, its start
 included. *scale*: one worker, then two, each held to a share of a core by a control group (`benchmarks.quota`). Speed
 and processor time a page, of workers and servers, are counted from a tenth to seven tenths of the pages: start and end
-are no part of how it scales. That web has more hosts, so that each of two workers has enough to do.
+are no part of how it scales. That web has more hosts, so that each of two workers has enough to do. With a peer,
+another checkout with a virtual environment of its own, *cost* runs that one's worker on the servers in each round as
+well, and not the embedded engine.
 """
 
 import argparse
@@ -53,13 +55,19 @@ class Speed(msgspec.Struct, frozen=True):
     servers: float
 
 
-def measured(rounds: int = 3, pages: int = cpu.PAGES, parts: Sequence[str] = PARTS, cores: float = 0.3) -> Figures:
-    """Both parts, one after another."""
+def measured(
+    rounds: int = 3, pages: int = cpu.PAGES, parts: Sequence[str] = PARTS, cores: float = 0.3, peer: Path | None = None
+) -> Figures:
+    """Both parts, one after another; ``peer`` is another checkout, whose worker runs in *cost*."""
     figures: Figures = {}
     with Servers() as servers:
         if "cost" in parts:
             with _web(corpus.Shape(cpu.HOSTS, pages)) as (web, seeds):
-                figures |= _cost(servers, web, seeds, rounds, pages)
+                figures |= (
+                    _cost(servers, web, seeds, rounds, pages)
+                    if peer is None
+                    else _against(peer, servers, web, seeds, rounds, pages)
+                )
         if "scale" in parts:
             with _web(corpus.Shape(SCALE_HOSTS, pages)) as (web, seeds):
                 figures |= _scale(servers, web, seeds, rounds, pages, cores)
@@ -72,15 +80,35 @@ def _cost(servers: Servers, web: StaticWeb, seeds: Path, rounds: int, pages: int
     for number in range(rounds):
         cost, stored = cpu.gregor(web, seeds, _folder("embedded"))
         embedded.append(_page_cost(cost.cpu, stored, pages))
-        folder = _folder(f"cost{number}")
-        with crawl_on(servers, web, seeds, folder) as crawl:
-            cost = measure.run(crawl.worker, folder / "out")
-            cluster.append(_page_cost(cost.cpu, crawl.stored(), pages))
+        cluster.append(_worker_cost(servers, web, seeds, _folder(f"cost{number}"), pages))
         _tell(f"round {number + 1} of {rounds}, ms a page: embedded {embedded[-1]:.2f}  cluster {cluster[-1]:.2f}")
     return {
         "cluster.page": Figure(middle(cluster), "ms", middle(embedded)),
         "cluster.times.embedded": Figure(middle(a / b for a, b in zip(cluster, embedded, strict=True)), "x"),
     }
+
+
+def _against(peer: Path, servers: Servers, web: StaticWeb, seeds: Path, rounds: int, pages: int) -> Figures:
+    """A worker of this checkout on servers, and one of another."""
+    theirs = peer.resolve() / ".venv/bin/gregor"
+    spent: list[tuple[float, float]] = []
+    for number in range(rounds):
+        ours = _worker_cost(servers, web, seeds, _folder(f"cost{number}"), pages)
+        spent.append((ours, _worker_cost(servers, web, seeds, _folder(f"peer{number}"), pages, theirs)))
+        _tell(f"round {number + 1} of {rounds}, ms a page: cluster {spent[-1][0]:.2f}  peer {spent[-1][1]:.2f}")
+    return {
+        "cluster.page": Figure(middle(ours for ours, _ in spent), "ms", middle(theirs for _, theirs in spent)),
+        "cluster.times.peer": Figure(middle(ours / theirs for ours, theirs in spent), "x"),
+    }
+
+
+def _worker_cost(
+    servers: Servers, web: StaticWeb, seeds: Path, folder: Path, pages: int, gregor: Path = measure.GREGOR
+) -> float:
+    """Milliseconds of processor a page of one worker that crawls all of a web."""
+    with crawl_on(servers, web, seeds, folder, gregor) as crawl:
+        cost = measure.run(crawl.worker, folder / "out")
+        return _page_cost(cost.cpu, crawl.stored(), pages)
 
 
 def _page_cost(seconds: float, stored: int, pages: int) -> float:
@@ -173,8 +201,10 @@ def main() -> None:
     parser.add_argument("--pages", type=int, default=cpu.PAGES)
     parser.add_argument("--only", default=",".join(PARTS), help="parts, separated by commas")
     parser.add_argument("--cores", type=float, default=0.3, help="of each worker in scale")
+    parser.add_argument("--peer", type=Path, help="another checkout, whose worker runs in each round of cost")
     options = parser.parse_args()
-    measure.report(measured(options.rounds, options.pages, options.only.split(","), options.cores))
+    parts = options.only.split(",")
+    measure.report(measured(options.rounds, options.pages, parts, options.cores, options.peer))
 
 
 if __name__ == "__main__":

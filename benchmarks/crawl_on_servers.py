@@ -28,7 +28,9 @@ _TIMEOUT: Final = 120.0
 class CrawlOnServers:
     """A crawl that is set up and seeded; `worker` is the command line of one that works at it."""
 
-    def __init__(self, servers: Servers, host_table: str | Path, folder: Path) -> None:
+    def __init__(self, servers: Servers, host_table: str | Path, folder: Path, gregor: Path = GREGOR) -> None:
+        """``gregor``: the command, of this checkout or of another one."""
+        self._command = gregor
         self._services = {name: servers.get(name) for name in NAMES}
         kafka: dict[str, str | int | float | bool] = {
             "bootstrap.servers": self._services["kafka"].address,
@@ -43,7 +45,7 @@ class CrawlOnServers:
             f'{addresses}\ncrawl = "{self.name}"\npartitions = {PARTITIONS}\nhost_table = "{host_table}"\n'
             'delay = 0\ndelay_factor = 0\nscope = "any"\n'
         )
-        self.worker: Sequence[str | Path] = (GREGOR, "worker", "--config", self._file)
+        self.worker: Sequence[str | Path] = (gregor, "worker", "--config", self._file)
 
     def begin(self, seeds: Path) -> None:
         """Make topics, tables and tree, and publish the seeds."""
@@ -77,18 +79,20 @@ class CrawlOnServers:
 
     def output_of(self, *words: str) -> bytes:
         """What a command of the crawl writes to standard output, whatever its exit code."""
-        line: list[str | Path] = [GREGOR, *words, "--config", self._file]
+        line: list[str | Path] = [self._command, *words, "--config", self._file]
         return subprocess.run(line, timeout=_TIMEOUT, stdout=subprocess.PIPE, stderr=sys.stderr, check=False).stdout
 
     def _gregor(self, *words: str) -> None:
-        line: list[str | Path] = [GREGOR, *words, "--config", self._file]
+        line: list[str | Path] = [self._command, *words, "--config", self._file]
         subprocess.run(line, check=True, timeout=_TIMEOUT, stdout=subprocess.DEVNULL, stderr=sys.stderr)
 
 
 @contextmanager
-def crawl_on(servers: Servers, web: StaticWeb, seeds: Path, folder: Path) -> Iterator[CrawlOnServers]:
-    """A crawl, ready for workers; its data is removed in the end."""
-    crawl = CrawlOnServers(servers, web.host_table, folder)
+def crawl_on(
+    servers: Servers, web: StaticWeb, seeds: Path, folder: Path, gregor: Path = GREGOR
+) -> Iterator[CrawlOnServers]:
+    """A crawl, ready for workers; its data is removed in the end. ``gregor``: see `CrawlOnServers`."""
+    crawl = CrawlOnServers(servers, web.host_table, folder, gregor)
     try:
         crawl.begin(seeds)
         yield crawl

@@ -24,6 +24,6 @@ export build lexbor
 find "$lexbor"/lexbor/{core,dom,html,ns,ports/posix,tag} -name '*.c' -print0 |
   xargs -0 -P "$(nproc)" -I{} bash -c 'compile "$@"' compile {} "${CC:-gcc}" -std=c99 -w "${checks[@]}" "${common[@]}"
 compile "$ada/ada.cpp" "${CXX:-g++}" -std=c++20 -w "${checks[@]}" -O2  # it has functions that must be inlined
-mapfile -t files < <(find src -name '*.cpp' ! -name module.cpp)
+mapfile -t files < <(grep -L python.hpp src/*.cpp)
 "${CXX:-g++}" -std=c++20 "${checks[@]}" -fsanitize=undefined -D_GLIBCXX_ASSERTIONS "${common[@]}" fuzz/fuzz.cpp "${files[@]}" $build/*.o -o $build/fuzz
 exec $build/fuzz "$inputs" "$seed"

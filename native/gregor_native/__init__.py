@@ -7,6 +7,7 @@ from gregor_native._core import (
     formatting_elements,
     is_too_costly,
     is_too_deep,
+    links_judged,
     longest_tag,
     names_there,
     node_seen,
@@ -18,7 +19,7 @@ from gregor_native._core import (
     words_of,
 )
 
-INTERFACE: Final = 6
+INTERFACE: Final = 7
 """Which functions there are, and what they take: the worker asks for those that it knows."""
 
 __all__ = [
@@ -27,6 +28,7 @@ __all__ = [
     "formatting_elements",
     "is_too_costly",
     "is_too_deep",
+    "links_judged",
     "longest_tag",
     "names_there",
     "node_seen",

@@ -1,4 +1,5 @@
-from typing import Final, TypeAlias
+from collections.abc import Callable
+from typing import Any, Final, TypeAlias
 
 BUILT_WITH: Final[tuple[tuple[str, str], ...]]
 """Distributions whose sources are compiled in, with their versions."""
@@ -52,6 +53,28 @@ def names_there(root: int, names: str, /) -> bytes:
 def resolve(references: list[str], base: str, most: int, /) -> list[tuple[str, str, str, int, bool] | bool | None]:
     """Where each reference of the page ``base`` leads: href, key, host, fingerprint, and whether it is plain: nothing
     in it looks like a loop. None: to no http(s) URL, or one of more than ``most`` characters; False: Python is to say.
+    """
+
+def links_judged(
+    links: list[Any],
+    place: int,
+    end: int,
+    known: tuple[dict[str, Any], dict[str, Any], dict[str, Any], dict[str, Any]],
+    longest: int,
+    followed: dict[str, str],
+    unfollowed: str,
+    obeys_nofollow: bool,
+    link: Callable[[str, str, bool, str, str], object],
+    kept: list[Any],
+    chosen: dict[int, Any],
+    /,
+) -> int:
+    """Judge ``links`` from ``place`` on and before ``end``, up to the first of which Python is to say: its place.
+
+    ``known``: where references lead (with ``url``, ``fingerprint``, ``out_of_scope`` and ``malformed``) that begin with
+    a slash, that are URLs, that are relative to the folder of the page, and others; one of more than ``longest``
+    characters is in none. ``followed``: the fates of links by kind; other kinds are ``unfollowed``. Of each a ``link``
+    is made (URL, kind, nofollow, fate, text) and ``kept``; those that are ``sent`` are ``chosen`` by fingerprint.
     """
 
 def is_too_costly(html: str, tags: int, nulls: int, nodes: int, names: int, /) -> bool:

@@ -1,11 +1,9 @@
 // What Python sees: arguments in, results out, the interpreter free meanwhile.
-#define PY_SSIZE_T_CLEAN
-#include <Python.h>
+#include "python.hpp"
 
 #include <algorithm>
 #include <cstdint>
 #include <exception>
-#include <memory>
 #include <new>
 #include <optional>
 #include <string>
@@ -19,13 +17,11 @@
 #include "names.hpp"
 #include "page.hpp"
 #include "tree.hpp"
+#include "usual.hpp"
 
 namespace {
 
-struct Release {
-    void operator()(PyObject* object) const { Py_DECREF(object); }
-};
-using Owned = std::unique_ptr<PyObject, Release>;
+using gregor::Owned;
 
 // Lets other threads run Python as long as it lives, also if it is left by an exception.
 class WithoutInterpreter {
@@ -353,6 +349,7 @@ PyMethodDef METHODS[] = {
     {"longest_tag", longest_tag, METH_O, nullptr},
     {"is_too_deep", is_too_deep, METH_VARARGS, nullptr},
     {"resolve", resolve, METH_VARARGS, nullptr},
+    {"links_judged", gregor::links_judged, METH_VARARGS, nullptr},
     {"read_page", read_page, METH_VARARGS, nullptr},
     {"read_tree", read_tree, METH_VARARGS, nullptr},
     {"words_of", words_of, METH_VARARGS, nullptr},

@@ -1,6 +1,6 @@
 """The recently-sent cache."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from gregor.schemas.messages import Ticket, url_fingerprint
 from gregor.worker.base.pieces import PIECE, InPieces, with_pauses
@@ -21,6 +21,10 @@ class RecentlySent:
     def knows(self, fingerprint: int, depth: int = 0) -> bool:
         """Whether the URL of this fingerprint was published lately, and need not be for a link that is so deep."""
         return fingerprint in self._young or fingerprint in self._old
+
+    def unknown(self, fingerprints: Collection[int], depth: int = 0) -> set[int]:
+        """Those that it does not `know`; of many that is sooner said at once."""
+        return set(fingerprints).difference(self._young).difference(self._old)
 
     async def learn_all(self, tickets: Sequence[Ticket]) -> None:
         """The same as `learn`, of any number."""
@@ -69,6 +73,10 @@ class SentByDepth(RecentlySent):
         if least is None:
             least = self._before.get(fingerprint)
         return least is not None and least <= depth
+
+    def unknown(self, fingerprints: Collection[int], depth: int = 0) -> set[int]:
+        """See `RecentlySent.unknown`."""
+        return {number for number in fingerprints if not self.knows(number, depth)}
 
     def learn(self, tickets: Iterable[Ticket]) -> None:
         """Tickets were published and acknowledged."""

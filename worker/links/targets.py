@@ -4,7 +4,7 @@ The pages of a site repeat most of their links, so what was found out about one 
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
 import msgspec
 
@@ -41,12 +41,18 @@ class _Place(NamedTuple):
     old: _Known
 
 
+Remembered: TypeAlias = tuple[_Known, _Known, _Known, _Known]
+"""What is remembered of the references of a page that begin with a slash, that are URLs, that are relative to its
+folder; and what was resolved ahead."""
+
+
 class Finder(NamedTuple):
     """Resolves the references of a page. ``find``: None for what is no http(s) URL, or too long a one; ``ahead``: what
-    comes next, for where many are resolved at once."""
+    comes next, for where many are resolved at once; ``remembered``: what need not be resolved, where any is."""
 
     find: Callable[[str], Target | None]
     ahead: Callable[[Iterable[str]], None]
+    remembered: Remembered | None = None
 
 
 class Targets:
@@ -116,7 +122,8 @@ class Targets:
                 unknown = {reference for reference in unknown if "?" not in reference}
             ready.update(self._natively(list(unknown), base))
 
-        return Finder(find, ahead if self._core is not None else lambda references: None)
+        remembered = in_site.young, anywhere.young, in_folder.young, ready
+        return Finder(find, ahead if self._core is not None else lambda references: None, remembered)
 
     def _natively(self, references: list[str], base: str) -> Iterator[tuple[str, Target | None]]:
         """Those that the core resolves, with where they lead."""

@@ -4,14 +4,15 @@ What it computes is what the Python code beside this computes, bit for bit; it t
 """
 
 import re
+from collections.abc import Callable
 from functools import cache
 from importlib import import_module
 from importlib.metadata import version
-from typing import Final, Protocol, TypeAlias, cast
+from typing import Any, Final, Protocol, TypeAlias, cast
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-INTERFACE: Final = 6
+INTERFACE: Final = 7
 """The functions that are asked for; another version of the distribution may have others."""
 
 LETTERS: Final = re.compile("[\\w\U00020000-\U0010ffff]+")
@@ -76,6 +77,23 @@ class Core(Protocol):
     def resolve(self, references: list[str], base: str, most: int, /) -> list[NativeTarget | bool | None]:
         """Where each reference leads, as `web.urls.Urls.resolve` without optional rules; None: nowhere. False: Python
         is to say. ``most``: characters of a URL."""
+
+    def links_judged(
+        self,
+        links: list[Any],
+        place: int,
+        end: int,
+        known: tuple[dict[str, Any], dict[str, Any], dict[str, Any], dict[str, Any]],
+        longest: int,
+        followed: dict[str, str],
+        unfollowed: str,
+        obeys_nofollow: bool,
+        link: Callable[[str, str, bool, str, str], object],
+        kept: list[Any],
+        chosen: dict[int, Any],
+        /,
+    ) -> int:
+        """See `settle.document_links`: the place of the first link that needs thought."""
 
     def node_seen(self, node: int, /) -> tuple[int, int, int, int, int, int]:
         """What stands in such a node: its tag's number, and where its neighbours are: next, previous, parent, first and

@@ -21,14 +21,14 @@ from gregor.worker.links.ordering.fetch_order import FetchOrder
 from gregor.worker.links.ordering.follow_ups import FollowUps
 from gregor.worker.links.requisites import Requisites
 from gregor.worker.links.scope import MAX_ELSEWHERE, OutOfScope, Scope
-from gregor.worker.links.targets import Target, Targets
+from gregor.worker.links.targets import LONGEST, Finder, Target, Targets
 from gregor.worker.links.traps import Traps
 from gregor.worker.observe.stats import Stats
-from gregor.worker.read.document import Extract
+from gregor.worker.read.document import Extract, Reference
 from gregor.worker.read.html.references import base_url
 from gregor.worker.read.native import Core
 from gregor.worker.read.sitemaps.entries import Sitemap
-from gregor.worker.settle.fates import Fates
+from gregor.worker.settle.fates import OF_ITS_KIND, Fates
 from gregor.worker.web.urls import Url, Urls
 
 DEEPEST_SITEMAP = 5
@@ -60,7 +60,8 @@ class DocumentLinks:
         self._stats = stats
         self._sent = sent
         self._judges = judges
-        self._follow_ups = FollowUps(traps, sent.knows, order, config.topic_threshold)
+        self._follow_ups = FollowUps(traps, sent, order, config.topic_threshold)
+        self._core = core
         self._targets = Targets(urls, scope, core=core)
         self._fates = Fates(config, traps, stats)
         self.requisites = Requisites(config, scope, lambda: stats.total_requisites)
@@ -70,21 +71,30 @@ class DocumentLinks:
     ) -> InPieces[list[Ticket]]:
         """Decide the fate of every link; what is decided here is recorded at the link, never at its target."""
         base = base_url(extract.base, url.href, self._config.max_url_length)
-        find, ahead = self._targets.finder(base, extract.encoding)
+        finder, astray = self._targets.finder(base, extract.encoding), self._follow_ups.astray(ticket, page)
         unfollowed = "nofollow" in page.directives
-        fate_of = self._fates.of_page(ticket, url, self._follow_ups.astray(ticket, page))
+        fate_of = self._fates.of_page(ticket, url, astray)
         shown_fate_of = self.requisites.fates(ticket) if self.requisites.wanted else None
         if extract.canonical is not None and (canonical := self._urls.resolve(extract.canonical, base)):
             page.canonical = canonical.href
         add, chosen = page.links.append, dict[int, tuple[Url, str, int]]()
         links, room = extract.links[: self._config.max_links], LINK_ROOM * self._config.max_links
         long, priority = len(links) * self._config.max_url_length > room, 0
-        for place, link in enumerate(links):
-            if place % PIECE == 0:
+        judged = None
+        if judge is None and shown_fate_of is None and not long and not unfollowed:
+            judged = self._natively(finder, self._fates.usual(ticket, url, astray), page, chosen)
+        place = end = 0
+        while place < len(links):
+            if place == end:
                 if place:
                     yield
-                ahead(each.url for each in links[place : place + PIECE])
-            target = find(link.url)
+                end = min(place + PIECE, len(links))
+                finder.ahead(each.url for each in links[place:end])
+            if judged is not None and (place := judged(links, place, end)) == end:
+                continue
+            link = links[place]
+            place += 1
+            target = finder.find(link.url)
             if target is None:
                 self._stats.links["malformed"] += 1
                 continue
@@ -111,6 +121,22 @@ class DocumentLinks:
         for name, cause in follow_ups.failures:
             self._stats.extracted.add_losses([Loss(name, cause, costs_item=False, judgement=True)], url.href)
         return follow_ups.tickets
+
+    def _natively(
+        self, finder: Finder, usual: dict[str, str] | None, page: Page, chosen: dict[int, tuple[Url, str, int]]
+    ) -> Callable[[list[Reference], int, int], int] | None:
+        """What judges links of a page, from a place on and before another one, up to the first that needs thought, and
+        gives its place; None where Python judges all. ``usual``: see `Fates.usual`."""
+        core, known, obeys = self._core, finder.remembered, self._config.nofollow
+        if core is None or known is None or usual is None:
+            return None
+
+        def judged(links: list[Reference], place: int, end: int) -> int:
+            return core.links_judged(
+                links, place, end, known, LONGEST, usual, OF_ITS_KIND, obeys, Link, page.links, chosen
+            )
+
+        return judged
 
     def redirect(self, ticket: Ticket, source: Url, location: str) -> tuple[list[Ticket], Link | None]:
         """The ticket of a redirect's target, and the link as it is recorded; no ticket where it leads back."""
@@ -153,7 +179,7 @@ class DocumentLinks:
         """A sitemap's URLs and further sitemaps are links too."""
         follow_up: list[Ticket] = []
         elsewhere, now, dated = 0, self._now(), self._config.revisit is not None
-        (find, ahead), fate_of = self._targets.finder(url.href, "utf-8"), self._fates.of_page(ticket, url)
+        (find, ahead, _), fate_of = self._targets.finder(url.href, "utf-8"), self._fates.of_page(ticket, url)
         entries = [(entry, "sitemap", tickets.nested) for entry in listed.children]
         entries += [(entry, "url", tickets.listed) for entry in listed.urls]
         for place, (entry, kind, ticket_of) in enumerate(entries):

@@ -59,7 +59,7 @@ def test_what_is_remembered_is_what_a_fresh_look_says(
 ) -> None:
     targets = Targets(URLS, lambda: WITHIN, size, core)
     for base, encoding, references in pages:
-        find, ahead = targets.finder(base, encoding)
+        find, ahead, _ = targets.finder(base, encoding)
         ahead(references[1:])
         for reference in references:
             url = URLS.resolve(reference, base, encoding)
@@ -106,7 +106,7 @@ def test_long_references_are_resolved_and_forgotten() -> None:
 @pytest.mark.parametrize(("encoding", "query"), [("utf-8", "%C3%A9"), ("windows-1252", "%E9")])
 def test_a_query_is_in_the_encoding_of_its_page(core: Core | None, encoding: str, query: str) -> None:
     references = ["/x?é", "?é", "x?é", "http://b.test/?é"]
-    find, ahead = Targets(URLS, lambda: WITHIN, core=core).finder("http://a.test/", encoding)
+    find, ahead, _ = Targets(URLS, lambda: WITHIN, core=core).finder("http://a.test/", encoding)
     ahead(references)
     queries = [target.url.href.partition("?")[2] for target in map(find, references) if target is not None]
     assert queries == [query] * 4

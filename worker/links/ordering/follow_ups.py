@@ -1,7 +1,7 @@
 """The tickets of the links of a page: which are published, and how they stand. Pure."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import NamedTuple, TypeAlias
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import NamedTuple, Protocol, TypeAlias
 
 import msgspec
 
@@ -19,8 +19,16 @@ from gregor.worker.web.urls import Url
 Chosen: TypeAlias = Mapping[int, tuple[Url, str, int]]
 """Links that are followed, by the fingerprints of their URLs: URL, kind, and the front queue that somebody gave, 0 for
 none."""
-Knows: TypeAlias = Callable[[int, int], bool]
-"""Whether a URL was published lately, and need not be for a link that is so deep."""
+
+
+class Sent(Protocol):
+    """What was published lately: see `RecentlySent`."""
+
+    def knows(self, fingerprint: int, depth: int, /) -> bool:
+        """Whether the URL of a fingerprint need not be published for a link that is so deep."""
+
+    def unknown(self, fingerprints: Collection[int], depth: int, /) -> set[int]:
+        """Those of which it does not know that."""
 
 
 class Followed(NamedTuple):
@@ -34,11 +42,11 @@ class Followed(NamedTuple):
 class FollowUps:
     """Makes those of one worker. ``order``: where a policy scores; else depth decides."""
 
-    def __init__(self, traps: Traps, knows: Knows, order: FetchOrder | None = None, relevant_from: float = 0.0) -> None:
+    def __init__(self, traps: Traps, sent: Sent, order: FetchOrder | None = None, relevant_from: float = 0.0) -> None:
         """``relevant_from``: from which relevance on a page is relevant for the topic, if there is any."""
         self._traps = traps
         self._relevant_from = relevant_from
-        self._knows = knows
+        self._sent = sent
         self._order = order
 
     def of_links(self, ticket: Ticket, url: Url, page: Page, chosen: Chosen, now: float) -> InPieces[Followed]:
@@ -47,8 +55,9 @@ class FollowUps:
             ticket = msgspec.structs.replace(ticket, astray=self.astray(ticket, page))
         if self._order is not None:
             return (yield from self._scored(self._order, ticket, url, page, chosen, now))
-        depth, knows, follow_ups = ticket.depth, self._knows, list[Ticket]()
-        for number, (target, kind, priority) in chosen.items():
+        depth, knows, follow_ups = ticket.depth, self._sent.knows, list[Ticket]()
+        for number in filter(self._sent.unknown(chosen, depth).__contains__, chosen):  # as a rule none
+            target, kind, priority = chosen[number]
             if not knows(number, depth + (kind not in REQUISITES)):
                 follow_ups.append(self._traps.ranked(tickets.referred(ticket, target, kind, now, priority)))
                 if len(follow_ups) % PIECE == 0:
@@ -85,7 +94,7 @@ class FollowUps:
             if count % PIECE == 0:
                 yield
             brings = worths.get(number)
-            if kind not in REQUISITES and self._knows(number, ticket.depth + 1):
+            if kind not in REQUISITES and self._sent.knows(number, ticket.depth + 1):
                 brings = None if brings is None else order.owe(number, target.host, brings)
                 if brings is None:
                     continue
