@@ -20,7 +20,7 @@ from gregor.worker.examine import Examiner
 from gregor.worker.extract import rules
 from gregor.worker.extract.crawled import NOTHING, Extraction
 from gregor.worker.fetch.outcomes import Broken, Fetched
-from gregor.worker.frontier.sent import RecentlySent
+from gregor.worker.frontier.sent import RecentlySent, SentByDepth
 from gregor.worker.links.scope import Scope, ScopeRules
 from gregor.worker.links.tickets import of_stored
 from gregor.worker.links.traps import Traps
@@ -118,6 +118,14 @@ def test_a_link_is_published_once_and_not_again_while_it_is_remembered() -> None
     start = url("http://host/")
     twice = one.examine(ticket(start), start, response(b"<a href=/a>1</a><a href=/a#x>2</a>"))
     assert published(twice.tickets) == ["http://host/a"]
+
+
+def test_where_depth_decides_a_link_is_published_again_only_on_a_shorter_way() -> None:
+    start, sent = url("http://host/"), SentByDepth(100)
+    one = examiner(sent, max_depth=5)
+    sent.learn([ticket(url("http://host/a"), depth=2)])
+    assert published(one.examine(ticket(start, depth=1), start, response(b"<a href=/a>")).tickets) == []
+    assert published(one.examine(ticket(start, depth=0), start, response(b"<a href=/a>")).tickets) == ["http://host/a"]
 
 
 def test_x_robots_tag_closes_the_links_of_a_page() -> None:

@@ -93,3 +93,12 @@ def test_a_requisite_is_visited_as_the_page_that_its_row_says_it_is() -> None:
         False,
         False,
     ]
+
+
+@given(st.lists(st.tuples(st.integers(0, 12), st.integers(0, 3)), max_size=20), st.integers(0, 3), st.booleans())
+def test_of_many_it_says_what_it_says_of_each(links: list[tuple[int, int]], depth: int, by_depth: bool) -> None:
+    sent = SentByDepth(8) if by_depth else RecentlySent(8)  # both halves are in use
+    for number, found in links:
+        sent.learn([Ticket(f"http://h/{number}", f"http://h/{number}", "h", depth=found)])
+    numbers = [url_fingerprint(f"http://h/{number}") for number in range(13)]
+    assert sent.unknown(numbers, depth) == {number for number in numbers if not sent.knows(number, depth)}

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from gregor.schemas.messages import Page, Ticket
@@ -103,6 +103,7 @@ def judged(pages: list[Any], settings: dict[str, Any], core: Core | None) -> lis
 
 @built
 @given(PAGES, SETTINGS)
+@example([("http://host/", "utf-8", [Reference("/a", "a")], said, 1) for said in (False, True)], {})
 def test_links_are_judged_alike(pages: list[Any], settings: dict[str, Any]) -> None:
     assert judged(pages, settings, native.core()) == judged(pages, settings, None)
 
