@@ -126,7 +126,7 @@ class Noting:
     def read_tree(self, *asked: object) -> Never:
         raise AssertionError("only the installed core reads trees")
 
-    words_of = names_there = node_seen = resolve = longest_tag = read_tree
+    words_of = names_there = node_seen = links_judged = resolve = longest_tag = read_tree
 
     def is_too_costly(self, html: str, tags: int, *bounds: int) -> bool:
         return guard.too_costly(html, tags)
