@@ -41,7 +41,7 @@ class _Place(NamedTuple):
     old: _Known
 
 
-Remembered: TypeAlias = tuple[_Known, _Known, _Known, _Known]
+RememberedTargets: TypeAlias = tuple[_Known, _Known, _Known, _Known]
 """What is remembered of the references of a page that begin with a slash, that are URLs, that are relative to its
 folder; and what was resolved ahead."""
 
@@ -52,7 +52,7 @@ class Finder(NamedTuple):
 
     find: Callable[[str], Target | None]
     ahead: Callable[[Iterable[str]], None]
-    remembered: Remembered | None = None
+    remembered: RememberedTargets | None = None
 
 
 class Targets:

@@ -83,7 +83,7 @@ class Core(Protocol):
         links: list[Any],
         place: int,
         end: int,
-        known: tuple[dict[str, Any], dict[str, Any], dict[str, Any], dict[str, Any]],
+        remembered: tuple[dict[str, Any], dict[str, Any], dict[str, Any], dict[str, Any]],
         longest: int,
         followed: dict[str, str],
         unfollowed: str,

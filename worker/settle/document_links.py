@@ -127,13 +127,13 @@ class DocumentLinks:
     ) -> Callable[[list[Reference], int, int], int] | None:
         """What judges links of a page, from a place on and before another one, up to the first that needs thought, and
         gives its place; None where Python judges all. ``usual``: see `Fates.usual`."""
-        core, known, obeys = self._core, finder.remembered, self._config.nofollow
-        if core is None or known is None or usual is None:
+        core, remembered, obeys = self._core, finder.remembered, self._config.nofollow
+        if core is None or remembered is None or usual is None:
             return None
 
         def judged(links: list[Reference], place: int, end: int) -> int:
             return core.links_judged(
-                links, place, end, known, LONGEST, usual, OF_ITS_KIND, obeys, Link, page.links, chosen
+                links, place, end, remembered, LONGEST, usual, OF_ITS_KIND, obeys, Link, page.links, chosen
             )
 
         return judged
