@@ -323,9 +323,9 @@ def test_a_report_that_finds_no_room(site: list[str], here: Here, form: str) -> 
         words = [sys.executable, "-m", "gregor.worker.commands.cli", "crawl", *site, form]
         done = subprocess.run(words, check=False, stdout=full, stderr=subprocess.PIPE, timeout=60)
     assert done.returncode == 1
-    assert done.stderr.decode().splitlines() == [
-        f"gregor: the crawl is kept in {site[1]}, but its report cannot be written: No space left on device"
-    ]
+    kept = f"gregor: the crawl is kept in {site[1]}, but its report cannot be written: No space left on device"
+    changed = ["gregor: settings of this crawl change: max_pages was none, now 10"]
+    assert done.stderr.decode().splitlines() == [*(changed if form == "--max-pages=10" else []), kept]
 
 
 def test_what_is_fixed_per_crawl_is_refused(site: list[str], here: Here) -> None:
