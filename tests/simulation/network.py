@@ -36,6 +36,7 @@ class SimulatedTransport:
             return Failure("lease", "not sent")
         permit.sent()
         exchange = self._web.begin(self._wire.machine.name, request.href, endpoints[0].address, loop.time())
+        exchange.unless = dict(request.headers).get("If-None-Match", "")
         self.running += 1
         self.most_running = max(self.most_running, self.running)
         try:

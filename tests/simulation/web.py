@@ -95,7 +95,8 @@ class Site:
 
 @dataclass
 class Exchange:
-    """One request as the web server saw it. ``end`` is when the connection ended or the answer was whole."""
+    """One request as the web server saw it. ``end`` is when the connection ended or the answer was whole;
+    ``unless``: the ETag of the version that is held already."""
 
     start: float
     client: str
@@ -108,6 +109,7 @@ class Exchange:
     latency: float = 0.0
     retry_after: float | None = None
     location: str = ""
+    unless: str = ""
     aborted: bool = False
     owned: bool = True
     leased: bool = True
@@ -179,7 +181,10 @@ class Web:
             return _reply(Status(404), latency)
         if isinstance(resource, Changing) and not asked:
             return _reply(resource.first, latency)
-        return _reply(lasting(resource), latency)
+        lasts = lasting(resource)
+        if isinstance(lasts, File) and exchange.unless and exchange.unless == lasts.etag:
+            return _reply(Status(304), latency)
+        return _reply(lasts, latency)
 
     def close_connections(self, client: str, now: float) -> None:
         """A client's process is gone, and its connections with it."""

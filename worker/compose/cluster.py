@@ -4,6 +4,7 @@ import asyncio
 import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
 from typing import TypeVar
 
 from gregor.schemas.messages import DeadLetter
@@ -41,6 +42,7 @@ from gregor.worker.operate.control import Control
 from gregor.worker.operate.erase import Erased, HowFar, Looked, Whose
 from gregor.worker.operate.sketching import Sketched
 from gregor.worker.orders.model import Change, Orders
+from gregor.worker.run.ending import has_ended
 from gregor.worker.run.runtime import Runtime
 from gregor.worker.web.urls import Urls
 
@@ -101,6 +103,7 @@ class OpenServers:
             now=engine.coordinator.now,
             collect=lambda: engine.collect_bodies(LOOSE_FOR),
             visits_again=self._config.revisit is not None,
+            has_ended=partial(has_ended, engine.log, engine.store, self._config.partitions),
             is_mine=is_mine,
         )
 

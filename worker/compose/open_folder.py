@@ -36,10 +36,11 @@ class OpenFolder:
         addresses: AddressTurns | None = None,
         *,
         visits_again: bool = False,
+        partitions: int = 1,
     ) -> None:
         """``stale_after``: None where stale URLs are kept, or another process drops them; ``addresses``: where several
         processes have the folder."""
-        self._stale_after, self._visits_again = stale_after, visits_again
+        self._stale_after, self._visits_again, self._partitions = stale_after, visits_again, partitions
         self.addresses = addresses
         self._engine = engine
         self.stored = engine.stored
@@ -73,11 +74,18 @@ class OpenFolder:
             return None
         from gregor.worker.adapters.embedded.dropping import collect
         from gregor.worker.compose.staleness import LOOSE_FOR, StaleUrls
+        from gregor.worker.run.ending import has_ended
 
         path, reader, now = self._path, await self.reader(stack), self.coordinator.now
         collecting = partial(asyncio.to_thread, collect, path, min(LOOSE_FOR, after))
         return StaleUrls(
-            after, log=self.log, reader=reader, now=now, collect=collecting, visits_again=self._visits_again
+            after,
+            log=self.log,
+            reader=reader,
+            now=now,
+            collect=collecting,
+            visits_again=self._visits_again,
+            has_ended=partial(has_ended, self.log, self.store, self._partitions),
         )
 
     async def known_ranks(self, seen: int) -> HighestRanks | None:
@@ -125,7 +133,7 @@ async def opened(
     )
     drops = place is None or place.number == 0  # one of several is enough
     stale_after, again = config.stale_after if drops else None, config.revisit is not None
-    return OpenFolder(path, engine, stale_after, addresses, visits_again=again)
+    return OpenFolder(path, engine, stale_after, addresses, visits_again=again, partitions=config.partitions)
 
 
 @asynccontextmanager

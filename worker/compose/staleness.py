@@ -11,7 +11,7 @@ from gregor.worker.borders.log import FrontierLog
 from gregor.worker.borders.reader import Reader
 from gregor.worker.links.tickets import dropping
 from gregor.worker.observe.logging import logs
-from gregor.worker.settle.staleness import is_stale
+from gregor.worker.settle.staleness import is_stale, leads_on
 
 _LOG = logs("staleness")
 LOOSE_FOR: Final = 900.0
@@ -35,24 +35,33 @@ class StaleUrls:
         now: Callable[[], float],
         collect: Callable[[], Awaitable[int]],
         visits_again: bool,
+        has_ended: Callable[[], Awaitable[bool]],
         is_mine: Callable[[], bool] = lambda: True,
     ) -> None:
         """``after``: the setting `stale_after`; ``now``: unix seconds of the crawl; ``collect`` deletes bodies that
-        have been nobody's for a while; ``visits_again``: see `stale_since`;
-        ``is_mine``: whether this worker is the one of the crawl that looks."""
+        have been nobody's for a while; ``visits_again``: see `stale_since`; ``has_ended``: whether nothing is left to
+        visit; ``is_mine``: whether this worker is the one of the crawl that looks."""
         self._after = after
         self._visits_again = visits_again
         self._log = log
         self._reader = reader
         self._now = now
         self._collect = collect
+        self._has_ended = has_ended
         self._is_mine = is_mine
 
     async def ask(self) -> int:
-        """Ask the owners of all that is stale now to drop it; how many URLs. Asked twice it is dropped once."""
+        """Ask the owners of all that is stale now to drop it; how many URLs. Asked twice it is dropped once.
+
+        Where pages are visited once, those that are there stay until nothing is left to visit: what is yet to come
+        links to them, so they would be found anew, and what they link to, and the crawl would never end.
+        """
+        all_may_go = self._visits_again or await self._has_ended()
         now, count = self._now(), 0
         asked: list[Ticket] = []
         async for row in self._reader.rows(None, None):
+            if not all_may_go and leads_on(row):
+                continue
             if is_stale(row, self._after, now, visits_again=self._visits_again):
                 asked.append(dropping(row, now))
                 if len(asked) >= _BATCH:

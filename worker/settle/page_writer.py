@@ -2,6 +2,8 @@
 
 from typing import Final
 
+import msgspec
+
 from gregor.schemas.messages import Page, Row, Ticket
 from gregor.worker.borders.effects import Effects
 from gregor.worker.borders.seen import SeenSet
@@ -40,10 +42,17 @@ class PageWriter:
         self._least = near_duplicate_share
 
     async def version(self, ticket: Ticket, row: Row | None) -> Page | None:
-        """The stored version of what is visited again, also by the retry of a revisit that failed."""
+        """The stored version of what is visited again, also by the retry of a revisit that failed.
+
+        A copy whose original is no more is asked for as a whole: that it did not change would leave it a copy for ever.
+        """
         if ticket.kind not in ("revisit", "retry") or row is None or not row.page:
             return None
-        return await self._effect(lambda: self._store.page(ticket.key, row.page))
+        page = await self._effect(lambda: self._store.page(ticket.key, row.page))
+        if page is None or not page.duplicate_of or not (page.etag or page.last_modified):
+            return page
+        owner = await self._effect(lambda: self._seen.content(page.fingerprint))
+        return page if owner == page.duplicate_of else msgspec.structs.replace(page, etag="", last_modified="")
 
     async def compare(self, visited: Visited) -> bool:
         """Say of a new page, if one came, whose it is, and what it is like; gives whether it claims its content.

@@ -23,3 +23,8 @@ def is_stale(row: Row, after: float, now: float, *, visits_again: bool = False) 
     """Whether nothing more need be kept of a URL, ``after`` so many seconds."""
     since = stale_since(row, visits_again=visits_again)
     return since is not None and since + after <= now
+
+
+def leads_on(row: Row) -> bool:
+    """Whether a URL leads to others."""
+    return row.state in KEPT or row.state == "redirected"

@@ -56,6 +56,42 @@ def test_pages_are_not_stale_where_all_are_visited_again() -> None:
         assert is_stale(gone, 100.0, NOW, visits_again=True)
 
 
+async def never() -> bool:
+    return False
+
+
+@pytest.mark.parametrize("ended", [False, True])
+@pytest.mark.parametrize("visits_again", [False, True])
+def test_what_leads_on_goes_last_where_pages_are_visited_once(ended: bool, visits_again: bool) -> None:
+    """What is yet to be visited would find it anew, and so on without an end."""
+    on = [row(key=state, state=state) for state in ("fetched", "duplicate", "redirected")]
+    off = [row(key=state, state=state, gone_since=1.0) for state in ("gone", "denied", "dead", "refused")]
+    asked = list[Ticket]()
+
+    class Crawl:
+        async def rows(self, state: None, host: None) -> AsyncIterator[Row]:
+            for known in [*on, *off]:
+                yield known
+
+        async def publish(self, tickets: list[Ticket]) -> None:
+            asked.extend(tickets)
+
+    async def has_ended() -> bool:
+        return ended
+
+    async def collect() -> int:
+        return 0
+
+    crawl: Any = Crawl()
+    again = {"visits_again": visits_again, "has_ended": has_ended}
+    stale = staleness.StaleUrls(100.0, log=crawl, reader=crawl, now=lambda: NOW, collect=collect, **again)  # type: ignore[arg-type]
+    assert asyncio.run(stale.ask()) == len(asked)
+    gone = {ticket.key for ticket in asked}
+    assert gone >= {known.key for known in off}
+    assert ("redirected" in gone) is (ended or visits_again)
+    assert gone.issuperset(("fetched", "duplicate")) is (ended and not visits_again)
+
+
 def test_a_ticket_to_drop_asks_for_no_visit() -> None:
     ticket = dropping(row(), NOW)
     assert (ticket.kind, ticket.visit) == ("drop", 2)
@@ -106,7 +142,9 @@ def test_what_cannot_be_collected_now_is_collected_later(monkeypatch: pytest.Mon
     monkeypatch.setattr(staleness, "_SHORTEST", 0.0)
     reader: Any = Reader()
     log: Any = None
-    stale = staleness.StaleUrls(1e-9, log=log, reader=reader, now=lambda: NOW, collect=collect, visits_again=False)
+    stale = staleness.StaleUrls(
+        1e-9, log=log, reader=reader, now=lambda: NOW, collect=collect, visits_again=True, has_ended=never
+    )
     with pytest.raises(asyncio.CancelledError):
         asyncio.run(stale.keep(lambda: 0.0))
     assert len(asked) == 2
