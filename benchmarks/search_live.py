@@ -49,7 +49,7 @@ async def fill(folder: Path, first: int, count: int, pause: float = 0.0) -> dict
     stored: dict[int, float] = {}
     async with crawl(folder) as engine:
         for number in range(first, first + count):
-            said = f"{text(number)} unique{number}"
+            said = f"unique{number} {text(number)}"  # the first letters are its content's fingerprint
             await store(engine, page(f"http://h{number % 97}.example.org/{number}", said, title=f"Page {number}"))
             stored[number] = time.monotonic()
             await asyncio.sleep(pause)
