@@ -167,6 +167,25 @@ def test_a_query_that_takes_long_is_answered_with_what_was_found_so_far_and_that
         index.let.set()
 
 
+def test_an_engine_that_does_not_say_what_is_new_is_asked_as_it_was_and_in_the_same_time() -> None:
+    index, looks = Slow(), list[float]()
+
+    def latest() -> Index:
+        looks.append(time.monotonic())
+        assert len(looks) == 1 or index.let.wait(30)
+        return index  # type: ignore[return-value]
+
+    async def run() -> tuple[Any, float]:
+        searched = Searching(latest, SimpleNamespace(page=read_nothing), seconds=0.4)
+        await searched.hit("x")
+        begun = time.monotonic()
+        return await searched.results_of(SearchQuery("fox")), time.monotonic() - begun
+
+    answer, took = asyncio.run(_let_at_the_end(run(), index))
+    assert len(looks) == 2 and answer.partial and len(answer.hits) == index.quickly == 1
+    assert 0.25 < took < 0.45  # what was waited for what is new is no time of its own
+
+
 async def _let_at_the_end(answer: Any, index: Slow) -> Any:
     found = await answer
     index.let.set()  # the pool is joined at the end of the loop

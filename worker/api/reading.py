@@ -1,28 +1,32 @@
 """The endpoints that read what is kept of a crawl, and who runs it."""
 
 from collections.abc import Awaitable, Callable
-from typing import Annotated, Final, Literal
+from typing import Annotated, Final, Literal, TypeVar
 
 import msgspec
 from msgspec import Meta
 from starlette.requests import Request
 
 from gregor.schemas.messages import State
+from gregor.search.borders import Unusable
 from gregor.worker.api.archive_views import Briefs, DeadLetters, HandOvers, Letters, PageView, SimilarPages
 from gregor.worker.api.backend import Backend
 from gregor.worker.api.endpoint import V1, Endpoint
 from gregor.worker.api.history import Point
-from gregor.worker.api.problems import Problem
+from gregor.worker.api.problems import Problem, within
 from gregor.worker.api.requests import query
 from gregor.worker.api.search_views import SearchResults
-from gregor.worker.api.searching import HitQuery, SearchQuery, searched
+from gregor.worker.api.searching import HitQuery, Searching, SearchQuery
 from gregor.worker.api.why_views import Why
 from gregor.worker.base.errors import BadInput
 from gregor.worker.borders.errors import Unavailable
 from gregor.worker.borders.members import Members
 from gregor.worker.inspect.explain import Explanation
+from gregor.worker.observe.logging import logs
 from gregor.worker.web.hostnames import host_of
 
+T = TypeVar("T")
+_LOG = logs("api")
 _Url = Annotated[str, Meta(min_length=1, max_length=8192)]
 
 
@@ -83,9 +87,24 @@ class History(msgspec.Struct, frozen=True):
     points: list[Point]
 
 
+async def _searched(searching: Searching | None, ask: Callable[[Searching], Awaitable[T]], records: str = "") -> T:
+    """What an index of a crawl answers, of pages or of these records; None: there cannot be one.
+
+    Raises `Problem` (404, 429, 503), `Unavailable`.
+    """
+    try:
+        if searching is not None:
+            return await within(ask(searching))
+    except (Unusable, ModuleNotFoundError) as error:
+        _LOG.info("there is nothing to search", why=str(error))
+    if records:
+        raise Problem(404, f"There is no index of {records} of this crawl: `gregor index --records` makes one.")
+    raise Problem(404, "There is no index of this crawl that can be searched: `gregor index` makes one.")
+
+
 async def _search(backend: Backend, request: Request) -> SearchResults:
     asked = query(request, SearchQuery)
-    return await searched(backend.archive.searching, lambda searching: searching.results_of(asked))
+    return await _searched(backend.archive.searching, lambda searching: searching.results_of(asked))
 
 
 def _of_records(name: str) -> Callable[[Backend, Request], Awaitable[SearchResults]]:
@@ -93,14 +112,14 @@ def _of_records(name: str) -> Callable[[Backend, Request], Awaitable[SearchResul
 
     async def search(backend: Backend, request: Request) -> SearchResults:
         asked = query(request, SearchQuery)
-        return await searched(backend.archive.records.get(name), lambda searching: searching.results_of(asked), name)
+        return await _searched(backend.archive.records.get(name), lambda searching: searching.results_of(asked), name)
 
     return search
 
 
 async def _why(backend: Backend, request: Request) -> Why:
     asked = query(request, HitQuery)
-    hit, reasons = await searched(backend.archive.searching, lambda searching: searching.why(asked))
+    hit, reasons = await _searched(backend.archive.searching, lambda searching: searching.why(asked))
     try:
         crawled = await backend.archive.explain(hit.href)
     except (BadInput, Problem, Unavailable):  # the answer is the score all the same

@@ -22,7 +22,7 @@ from gregor.search.spelling import FEW, suggestion
 from gregor.worker.api import problems
 from gregor.worker.api import search_views as views
 from gregor.worker.api.narrowing import narrowing
-from gregor.worker.api.problems import Problem, within
+from gregor.worker.api.problems import Problem
 from gregor.worker.base.threads import Crowded, Threads
 from gregor.worker.borders.errors import Damaged, Unavailable
 from gregor.worker.borders.reader import Reader
@@ -34,7 +34,9 @@ _LOG = logs("api")
 SECONDS: Final = 2.0
 """For which a query is worked at; then what was found so far is the answer."""
 _ALL: Final = 0.75
-"""The part of this for which all is looked through; the rest is for a quick look."""
+"""The part of this until which all is looked through; the rest is for a quick look."""
+_NEW: Final = 0.25
+"""The part of this for which it is waited for what is new in the index; then it is searched as it was."""
 _REMEMBERED: Final = 8
 _THREADS: Final = 4
 _WAITING: Final = 64
@@ -104,13 +106,13 @@ class Searching:
         return results
 
     async def _results_of(self, asked: SearchQuery, counted: bool) -> views.SearchResults:
-        position, index = await self._state(asked.at)
+        position, index, until = await self._opened(asked.at)
         likeness = await self._about(asked.like, index) if asked.like else None
         understood = parse(asked.q) if likeness is None else likeness[1]
         understood = msgspec.structs.replace(understood, newest=asked.order == "newest")
         first = (asked.page - 1) * PER_PAGE
         limit, offset = (PER_PAGE, first) if asked.all else (LOOKED_AT, 0)
-        answer = await self._answer(index, understood, limit, offset)
+        answer = await self._answer(index, understood, limit, offset, until)
         if self._on_answer is not None and asked.page == 1 and not asked.like:
             self._on_answer(understood, answer)
         hits = [hit for hit in answer.hits if hit.id != asked.like]
@@ -120,8 +122,8 @@ class Searching:
             listed = shown(hits)
             chosen, more = listed[first : first + PER_PAGE], len(listed) > first + PER_PAGE
         better, facets, hit_views = await asyncio.gather(
-            _had_or("", self._better(index, understood, answer, wanted=not asked.like and asked.page == 1)),
-            _had_or((), self._facets(index, understood, answer, wanted=counted and not asked.like)),
+            _had_or("", self._better(index, understood, answer, until, wanted=not asked.like and asked.page == 1)),
+            _had_or((), self._facets(index, understood, answer, until, wanted=counted and not asked.like)),
             self._views(chosen, understood),
         )
         return views.SearchResults(
@@ -144,13 +146,14 @@ class Searching:
     async def answer(self, asked: ParsedQuery, limit: int, offset: int) -> tuple[Answer, str]:
         """What a query finds, and the query that may have been meant, "" for none. Raises as
         `results_of`, and `Crowded`."""
-        _, index = await self._state(0)
-        answer = await self._answer(index, asked, limit, offset)
-        return answer, await self._better(index, asked, answer)
+        _, index, until = await self._opened(0)
+        answer = await self._answer(index, asked, limit, offset, until)
+        return answer, await self._better(index, asked, answer, until)
 
     async def facets(self, asked: ParsedQuery, answer: Answer) -> tuple[Facet, ...]:
         """What the documents of an answer have in common. Raises as `results_of`, and `Crowded`."""
-        return await self._facets((await self._state(0))[1], asked, answer)
+        _, index, until = await self._opened(0)
+        return await self._facets(index, asked, answer, until)
 
     async def hit(self, name: str) -> Hit:
         """A document of the index as it is now. Raises `Problem` (404, 429), `Unusable`."""
@@ -202,39 +205,53 @@ class Searching:
         text = page.text if page is not None else ""
         return hit, await self._beside(lambda: about(hit.title, text, index.frequency, index.count()))
 
-    async def _better(self, index: Index, asked: ParsedQuery, answer: Answer, *, wanted: bool = True) -> str:
+    async def _better(
+        self, index: Index, asked: ParsedQuery, answer: Answer, until: float, *, wanted: bool = True
+    ) -> str:
         """What may have been meant, where little was found; nothing where that would take long."""
         if not wanted or asked.is_empty or answer.partial or (not answer.any_word and _is_meant(asked, answer)):
             return ""
-        return await self._in_time("", lambda: suggestion(asked, index.frequency, index.near))
+        return await self._in_time("", lambda: suggestion(asked, index.frequency, index.near), until)
 
     async def _facets(
-        self, index: Index, asked: ParsedQuery, answer: Answer, *, wanted: bool = True
+        self, index: Index, asked: ParsedQuery, answer: Answer, until: float, *, wanted: bool = True
     ) -> tuple[Facet, ...]:
         """Nothing where there is nothing to count, or no time to."""
         if not wanted or answer.partial or not answer.total:
             return ()
-        return await self._in_time((), partial(index.facets, asked, any_word=answer.any_word))
+        return await self._in_time((), partial(index.facets, asked, any_word=answer.any_word), until)
 
-    async def _in_time(self, nothing: T, call: Callable[[], T]) -> T:
+    async def _in_time(self, nothing: T, call: Callable[[], T], until: float) -> T:
         """What is told beside the hits, or nothing where that would take long. Raises `Crowded`."""
         try:
-            return await self._searches.run(call, self._seconds / 2)
+            return await self._searches.run(call, min(self._seconds / 2, until - time.monotonic()))
         except TimeoutError:
             return nothing
 
-    async def _answer(self, index: Index, asked: ParsedQuery, limit: int, offset: int) -> Answer:
-        for seconds, quick in ((self._seconds * _ALL, False), (self._seconds * (1 - _ALL), True)):
+    async def _answer(self, index: Index, asked: ParsedQuery, limit: int, offset: int, until: float) -> Answer:
+        for end, quick in ((until - self._seconds * (1 - _ALL), False), (until, True)):
             try:
-                return await self._beside(partial(index.search, asked, limit, offset, quick=quick), seconds)
+                call = partial(index.search, asked, limit, offset, quick=quick)
+                return await self._beside(call, end - time.monotonic())
             except TimeoutError:
                 continue
         return Answer(partial=True)
 
+    async def _opened(self, position: int) -> tuple[int, Index, float]:
+        """A state of the index, and until when it is worked at: from when it was asked for, or was opened first."""
+        known, begun = bool(self._states), time.monotonic()
+        now, index = await self._state(position)
+        return now, index, (begun if known else time.monotonic()) + self._seconds
+
     async def _state(self, position: int) -> tuple[int, Index]:
+        """The index as it was at a position, or is now; an engine that does not say so in time is asked as it was."""
         if position in self._states:
             return position, self._states[position]
-        now, index = await self._beside(self._now)
+        try:
+            now, index = await self._beside(self._now, self._seconds * _NEW if self._states else None)
+        except TimeoutError:
+            last = next(reversed(self._states))
+            return last, self._states[last]
         self._states[now] = index
         self._states.move_to_end(now)
         while len(self._states) > _REMEMBERED:
@@ -276,18 +293,3 @@ async def _had_or(nothing: T, asked: Awaitable[T]) -> T:
     except (Crowded, Unavailable, Unusable) as error:
         _LOG.warning("hits are shown without all that is told beside them", why=str(error) or "too many wait")
         return nothing
-
-
-async def searched(searching: Searching | None, ask: Callable[[Searching], Awaitable[T]], records: str = "") -> T:
-    """What an index of a crawl answers, of pages or of these records; None: there cannot be one.
-
-    Raises `Problem` (404, 429, 503), `Unavailable`.
-    """
-    try:
-        if searching is not None:
-            return await within(ask(searching))
-    except (Unusable, ModuleNotFoundError) as error:
-        _LOG.info("there is nothing to search", why=str(error))
-    if records:
-        raise Problem(404, f"There is no index of {records} of this crawl: `gregor index --records` makes one.")
-    raise Problem(404, "There is no index of this crawl that can be searched: `gregor index` makes one.")
