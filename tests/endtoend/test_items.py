@@ -3,6 +3,7 @@
 import asyncio
 import json
 import re
+import time
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from gregor.worker.compose import stored_findings
 from gregor.worker.compose.findings import Finding
 from gregor.worker.config.settings import Config
 from tests.endtoend.site import Here, Web
+from tests.endtoend.test_folder_console import Ask, shown
 
 RULES = """
 [[item]]
@@ -174,21 +176,41 @@ def found_by_doctor(web: Web, rules: str) -> list[Finding]:
     return asyncio.run(found())
 
 
-def test_a_site_that_changes_its_layout_is_told_of(web: Web, here: Here, flags: list[str]) -> None:
-    places = [f"a.test/{number}" for number in range(30)]
-    for number, place in enumerate(places):
-        web.page(place, f"<h1>Page {number} of its own</h1><a href=/{number + 1}>next</a>")
-    assert not here.report("http://a.test/0", *flags)["drift"]
-    assert [finding.level for finding in found_by_doctor(web, flags[-1])] == ["ok"]
-    for number, place in enumerate(places):
-        web.page(place, f"<h2>Page {number} of another layout</h2><a href=/{number + 1}>next</a>")
-    here.said("recrawl", "--state", "fetched", *web.flags[:2])
-    (drift,) = here.report(*web.flags)["drift"]
-    assert drift.startswith("page: title is missing on 20 of the last 20 pages, before that on ")
-    assert drift.count("http://a.test/") == 3
-    (finding,) = found_by_doctor(web, flags[-1])
-    assert (finding.level, finding.text.partition("; mend")[0]) == ("warn", drift)
-    assert "`gregor extract --store`" in finding.text
+def test_a_site_that_changes_its_layout_is_told_of_for_as_long_as_it_lasts(
+    web: Web, here: Here, flags: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is visited every few days, on the third visit its pages have another layout, at the end there is another rule."""
+    places, now = [f"a.test/{number}" for number in range(30)], time.time
+
+    def visited(day: int, element: str, *words: str) -> list[str]:
+        monkeypatch.setattr(time, "time", lambda: now() + day * 86400)
+        for number, place in enumerate(places):
+            web.page(place, f"<{element}>Page {number} of its own</{element}><a href=/{number + 1}>next</a>")
+        if day:
+            here.said("recrawl", "--state", "fetched", *web.flags[:2])
+        drift = here.report(*words, *web.flags)["drift"]
+        assert isinstance(drift, list)
+        return drift
+
+    def warned() -> list[str]:
+        told = [finding.text for finding in found_by_doctor(web, flags[-1]) if finding.level == "warn"]
+        assert all(text.endswith("then `gregor extract --store`") for text in told)
+        return [text.partition("; mend")[0] for text in told]
+
+    assert not visited(0, "h1", "http://a.test/0", *flags[-2:]) and not visited(2, "h1") and not warned()
+    for day in (4, 9, 14, 19):
+        (drift,) = visited(day, "h2")
+        assert drift.startswith("page: title is missing on ") and "before that on 0%: has the site changed?" in drift
+        assert drift.count("http://a.test/") == 3
+        assert warned() == [drift]
+
+    async def shows(ask: Ask) -> None:
+        (away,) = (await ask("GET", "status")).json()["now"]["drift"]
+        assert (away["rule"], away["field"], away["text"]) == ("page", "title", drift) and len(away["examples"]) == 3
+
+    asyncio.run(shown(web.folder / "data", shows))
+    (web.folder / "rules.toml").write_text(RULES.replace('"page"', '"other"'))
+    assert not visited(21, "h2") and not warned(), "there is no such rule any more"
 
 
 def test_a_policy_of_the_docs_orders_what_is_fetched_and_costs_its_word_alone(

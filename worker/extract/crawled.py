@@ -74,6 +74,13 @@ class Extraction:
         """Those of all rules, of extractors too."""
         return [*(rule.name for rule in self.rules), *(extractor.name for extractor in self.extractors)]
 
+    def tells_of(self, rule: str, field: str) -> bool:
+        """Whether a field of a rule may still have values; what fields an extractor gives only its items say."""
+        if any(extractor.name == rule for extractor in self.extractors):
+            return True
+        known = next((each for each in self.rules if each.name == rule), None)
+        return known is not None and (field == ITEMS or any(member.name == field for member in known.fields))
+
     def classify(self, page: Page) -> None:
         """Put a page that was read into its class, where there is a model, and say how relevant it is for the topic."""
         if page.requisite:

@@ -5,7 +5,7 @@ in its record, and together they are those of the crawl.
 """
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Final
 
@@ -14,8 +14,8 @@ import msgspec
 from gregor.schemas.items import DayShare, FieldShare
 from gregor.worker.extract.crawled import ITEMS, Extracted
 
-DAYS: Final = 8
-"""Days that are remembered, today among them."""
+DAYS: Final = 32
+"""Days that are remembered, today among them: what fell away is told of until the days before it are forgotten."""
 RECENT: Final = 64
 """Pages of which it is remembered one by one whether they had a value."""
 WINDOWS: Final = (20, 32, 64)
@@ -111,6 +111,10 @@ class FieldShares:
             return None
         return self._counts.setdefault("\t".join(pair), _Count(FieldShare()))
 
+    def forget_unless(self, is_known: Callable[[str, str], bool]) -> None:
+        """Forget the fields that no rule has any more: they would have fallen away for good."""
+        self._counts = {name: count for name, count in self._counts.items() if is_known(*name.split("\t", 1))}
+
     def kept(self) -> dict[str, FieldShare]:
         """As the partition's record has it."""
         return {name: count.share() for name, count in self._counts.items()}
@@ -171,31 +175,44 @@ def fallen(partitions: Iterable[Mapping[str, FieldShare]]) -> tuple[Fallen, ...]
 
 def _share(name: str, parts: list[FieldShare]) -> ValueShare:
     rule, _, field = name.partition("\t")
-    days: dict[int, tuple[int, int]] = {}
+    by_day: dict[int, tuple[int, int]] = {}
     for part in parts:
         for day in part.days:
-            pages, values = days.get(day.day, (0, 0))
-            days[day.day] = pages + day.pages, values + day.values
-    newest = max(days, default=0)
-    all_pages, all_values = sum(pages for pages, _ in days.values()), sum(values for _, values in days.values())
-    lately = [part for part in parts if part.days and part.days[-1].day >= newest - 1]
+            pages, values = by_day.get(day.day, (0, 0))
+            by_day[day.day] = pages + day.pages, values + day.values
+    days = dict(sorted(by_day.items())[-DAYS:])
+    newest, all_pages = max(days, default=0), sum(pages for pages, _ in days.values())
     shown = {
         datetime.fromtimestamp(day * _DAY, UTC).date().isoformat(): values / pages
-        for day, (pages, values) in sorted(days.items())[-DAYS:]
+        for day, (pages, values) in days.items()
     }
     share = ValueShare(rule, field, any(part.required for part in parts), shown, all_pages)
     if not (share.required or field == ITEMS):
         return share
+    lately = [part for part in parts if part.days and part.days[-1].day >= newest - 1]
     for window in WINDOWS:
         last = sum(min(window, part.recent_pages) for part in lately)
         with_value = sum((part.recent & (1 << window) - 1).bit_count() for part in lately)
-        if _fell(all_pages - last, all_values - with_value, last, with_value):
+        fell = [past for past in _pasts([*days.values()], last, with_value) if _fell(*past, last, with_value)]
+        if fell:
+            before = max(values / pages for pages, values in fell)
             examples = [example for part in reversed(lately) for example in reversed(part.examples)][:EXAMPLES]
-            before = (all_values - with_value) / (all_pages - last)
             return msgspec.structs.replace(
                 share, before=before, now=with_value / last, last=last, examples=tuple(examples)
             )
     return share
+
+
+def _pasts(days: list[tuple[int, int]], last: int, with_value: int) -> Iterator[tuple[int, int]]:
+    """What the last pages are held against, pages and those with a value: all before them, and the days up to each,
+    since the days on which a field has been away say nothing of what is usual."""
+    before = sum(pages for pages, _ in days) - last
+    yield before, sum(values for _, values in days) - with_value
+    so_far = (0, 0)
+    for pages, values in days:
+        so_far = so_far[0] + pages, so_far[1] + values
+        if so_far[0] <= before:
+            yield so_far
 
 
 def _fell(pages: int, values: int, last: int, with_value: int) -> bool:

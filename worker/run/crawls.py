@@ -84,6 +84,7 @@ class Crawls:
         self._name = name
         self._stats = stats
         self._orders = orders
+        self._extraction = extraction
         self._schedule = schedule
         self._spacing = Spacing(config, orders)
         self._budgets = HostBudgets(config, orders, domain_pages)
@@ -127,6 +128,7 @@ class Crawls:
     def of(self, partition: Partition, effects: Effects, capacity: int) -> PartitionCrawl:
         """The crawl of a partition; ``capacity``: its share of memory, in tickets."""
         config, services, stats, monotonic = self._config, self._services, self._stats, self._clock.monotonic
+        partition.fields.forget_unless(self._extraction.tells_of)
         partition.judge, names = self._traps.judge, self._traps.refused_names
         names.recall(partition.refused())
         partition.refused = partial(names.kept, partition.id)

@@ -63,6 +63,27 @@ def test_a_part_of_a_site_that_changes_is_told_of_once_it_is_half_of_the_pages()
     assert told(known) == [TITLE]
 
 
+@pytest.mark.parametrize("pages_a_day", [4, 30, 500])
+def test_it_is_told_of_as_long_as_it_is_away_and_the_days_before_are_known(pages_a_day: int) -> None:
+    known = noted([(day, True) for day in range(6) for _ in range(pages_a_day)])
+    for day in range(6, 32):
+        noted([(day, False)] * pages_a_day, known)
+        if day >= 11:
+            (share,) = fallen([known.kept()])
+            assert (share.before, share.now) == (1.0, 0.0), day
+    noted([(day, False) for day in range(32, 70) for _ in range(pages_a_day)], known)
+    assert told(known) == [], "nobody knows any more that it was there"
+
+
+def test_what_no_rule_has_any_more_is_forgotten() -> None:
+    known = noted([(0, True)] * 40 + [(1, False)] * 20)
+    assert told(known) == [TITLE]
+    known.forget_unless(lambda rule, field: (rule, field) != TITLE)
+    assert told(known) == [ITEMS] and "job\tpay" in known.kept()
+    known.forget_unless(lambda *_: False)
+    assert known.kept() == {}
+
+
 def test_within_a_day_and_over_partitions() -> None:
     assert told(noted([(0, True)] * 40 + [(0, False)] * 20)) == [TITLE]
     parts = [noted([(0, True)] * 30 + [(0, False)] * 5) for _ in range(8)]
