@@ -179,7 +179,7 @@ def found_by_doctor(web: Web, rules: str) -> list[Finding]:
 def test_a_site_that_changes_its_layout_is_told_of_for_as_long_as_it_lasts(
     web: Web, here: Here, flags: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It is visited every few days, on the third visit its pages have another layout, at the end there is another rule."""
+    """It is visited every few days; the third visit finds another layout, the last one has another rule."""
     places, now = [f"a.test/{number}" for number in range(30)], time.time
 
     def visited(day: int, element: str, *words: str) -> list[str]:
