@@ -12,8 +12,9 @@ from collections import Counter
 from typing import TYPE_CHECKING, TextIO
 
 from gregor.worker.base import amounts
-from gregor.worker.base.errors import complain, speaks_json
+from gregor.worker.base.errors import complain
 from gregor.worker.base.printable import one_line
+from gregor.worker.base.terminal import redraws
 from gregor.worker.commands import FAILED, FINISHED
 from gregor.worker.commands.common import Damages, add_settings, settings
 from gregor.worker.config.settings import Config
@@ -108,7 +109,7 @@ class _Telling:
 
     def __init__(self, terminal: TextIO, *, as_json: bool) -> None:
         self._terminal = terminal
-        self._shows = terminal.isatty() and not speaks_json()
+        self._shows = redraws(terminal)
         self._json = as_json
         self._last = 0.0
         self._began = time.monotonic()

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 from gregor.worker.base import spans
 from gregor.worker.base.crawl_folder import holds_crawl
-from gregor.worker.base.errors import BadInput, complain, speak, speaks_json
+from gregor.worker.base.errors import BadInput, complain, speak
 from gregor.worker.base.printable import one_line
+from gregor.worker.base.terminal import redraws
 from gregor.worker.commands import FAILED, FINISHED
 from gregor.worker.config.docs import meaning
 from gregor.worker.config.settings import Config
@@ -279,5 +280,5 @@ def show_count(what: str, count: int | None) -> None:
 
 def show_state(text: str) -> None:
     """Show on a terminal what a long command does, in place of what it did; nothing for ""."""
-    if sys.stderr.isatty() and not speaks_json():
+    if redraws(sys.stderr):
         print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from gregor.worker.base.crawl_folder import holds_crawl
-from gregor.worker.base.errors import BadInput, complain, speaks_json, why
+from gregor.worker.base.errors import BadInput, complain, why
 from gregor.worker.base.machine import processors
 from gregor.worker.base.printable import one_line
+from gregor.worker.base.terminal import SHOW_CURSOR, redraws
 from gregor.worker.base.typed import as_typed
 from gregor.worker.commands import FAILED, FINISHED, INTERRUPTED, last_words
 from gregor.worker.commands.common import SCOPE, Flag, add_settings, run_crawling, settings
@@ -239,8 +240,8 @@ class _Run:
 
     def farewell(self) -> None:
         """The live view hides the cursor."""
-        if sys.stderr.isatty() and not speaks_json():
-            sys.stderr.write("\x1b[?25h\n")
+        if redraws(sys.stderr):
+            sys.stderr.write(f"{SHOW_CURSOR}\n")
             sys.stderr.flush()
 
     async def indexed(self) -> None:

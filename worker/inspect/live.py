@@ -3,23 +3,24 @@
 import asyncio
 import contextlib
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Final, TextIO, TypeVar
+from textwrap import wrap
+from typing import Final, TextIO, TypeVar
 
 from gregor.worker.base.amounts import count, duration, size
 from gregor.worker.base.errors import speaks_json, spoken
 from gregor.worker.base.printable import one_line
+from gregor.worker.base.terminal import panel, redraws
 from gregor.worker.config.settings import Config
 from gregor.worker.inspect.outlook import Remaining, span_left
 from gregor.worker.inspect.rates import Meter, Rates
 from gregor.worker.observe.stats import Stats
 
-if TYPE_CHECKING:
-    from rich.table import Table
-
 T = TypeVar("T")
 
 REDRAW = 0.5
 _ERRORS = 5
+_NARROWEST: Final = 20
+"""Characters of a value on a line."""
 _WAYS: Final = {"active": "active", "waiting": "waiting", "backing off": "backing_off"}
 
 
@@ -82,25 +83,24 @@ def as_logged(stats: Stats, rates: Rates, elapsed: float, config: Config) -> str
     return spoken("info", "progress", "progress", **fields)
 
 
-def view(stats: Stats, rates: Rates, elapsed: float, config: Config) -> "Table":
-    """The state of the crawl as a small table."""
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table.grid(padding=(0, 2))
+def view(stats: Stats, rates: Rates, elapsed: float, config: Config, columns: int) -> list[str]:
+    """The state of the crawl as a small table: lines for a terminal of so many columns."""
     of = f" of {config.max_pages}" if config.max_pages is not None else ""
-    rows = [
-        ("time", duration(elapsed) + (f" of {duration(config.max_time)}" if config.max_time is not None else "")),
-        ("pages", f"{stats.pages} ({stats.total_pages_200}{of} with status 200 in all), {size(stats.bytes)}"),
-        ("rate", f"{rates.pages:.1f} pages/s, {rates.requests:.1f} requests/s, {size(rates.bytes)}/s"),
-        ("queue", f"{_waiting(stats)} URLs waiting in memory{_left(stats, rates, elapsed, config)}"),
-        ("hosts", ", ".join(f"{number} {way}" for way, number in _hosts(stats).items())),
-        ("errors", ", ".join(f"{kind} {n}" for kind, n in stats.troubles.most_common(_ERRORS)) or "none"),
-        ("limited by", stats.limiting),
-    ]
-    for name, value in rows:
-        table.add_row(Text(name, style="dim"), Text(one_line(value)))
-    return table
+    rows = {
+        "time": duration(elapsed) + (f" of {duration(config.max_time)}" if config.max_time is not None else ""),
+        "pages": f"{stats.pages} ({stats.total_pages_200}{of} with status 200 in all), {size(stats.bytes)}",
+        "rate": f"{rates.pages:.1f} pages/s, {rates.requests:.1f} requests/s, {size(rates.bytes)}/s",
+        "queue": f"{_waiting(stats)} URLs waiting in memory{_left(stats, rates, elapsed, config)}",
+        "hosts": ", ".join(f"{number} {way}" for way, number in _hosts(stats).items()),
+        "errors": ", ".join(f"{kind} {n}" for kind, n in stats.troubles.most_common(_ERRORS)) or "none",
+        "limited by": stats.limiting,
+    }
+    indent = max(map(len, rows)) + 2
+    lines = []
+    for name, value in rows.items():
+        first, *more = wrap(one_line(value), max(_NARROWEST, columns - indent)) or [""]
+        lines += [f"\x1b[2m{name:{indent}}\x1b[22m{first}", *(" " * indent + line for line in more)]
+    return lines
 
 
 async def watch(
@@ -118,16 +118,13 @@ async def watch(
         return meter.sample(at, stats), at - started
 
     now()
-    if not out.isatty() or speaks_json():
+    if not redraws(out):
         while True:
             await asyncio.sleep(config.progress_interval)
             print(as_logged(stats, *now(), config), file=out, flush=True)
-    from rich.console import Console
-    from rich.live import Live
-
-    with Live(console=Console(file=out), auto_refresh=False, redirect_stdout=False) as live:
+    with panel(out) as shown:
         while True:
-            live.update(view(stats, *now(), config), refresh=True)
+            shown.draw(view(stats, *now(), config, shown.size.columns))
             await asyncio.sleep(REDRAW)
 
 
@@ -138,7 +135,7 @@ class Progress:
     """
 
     def __init__(self, config: Config, monotonic: Callable[[], float], out: TextIO) -> None:
-        self._drawn = out.isatty() and not speaks_json()
+        self._drawn = redraws(out)
         self._every = REDRAW if self._drawn else config.progress_interval
         self._monotonic = monotonic
         self._out = out

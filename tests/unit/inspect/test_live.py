@@ -6,7 +6,6 @@ import itertools
 from collections import Counter
 
 import pytest
-from rich.console import Console
 
 from gregor.worker.config.settings import Config
 from gregor.worker.inspect.live import Progress, line, view, watch
@@ -52,13 +51,22 @@ def test_the_line() -> None:
 
 
 def test_the_table() -> None:
-    out = io.StringIO()
-    Console(file=out, width=100).print(view(STATS, Rates(1.5, 2.0, 2048.0), 75.0, Config(max_pages=20)))
-    text = out.getvalue()
+    text = "\n".join(view(STATS, Rates(1.5, 2.0, 2048.0), 75.0, Config(max_pages=20), 100))
     assert "15 of 20 with status 200" in text
     assert "2 active, 3 waiting, 4 backing off, 3 blocked" in text
     assert "connect\\x1b[31m 4, timeout 1" in text
     assert "politeness" in text
+    assert len(text.splitlines()) == 7
+
+
+@pytest.mark.parametrize("columns", [40, 80])
+def test_the_table_stays_within_its_columns(columns: int) -> None:
+    lines = view(STATS, Rates(1.5, 2.0, 2048.0), 75.0, Config(max_pages=20), columns)
+    plain = [line.replace("\x1b[2m", "").replace("\x1b[22m", "") for line in lines]
+    assert max(map(len, plain)) <= columns
+    assert "hosts       2 active, 3 waiting, 4" in "\n".join(plain)
+    values = " ".join(line[12:] for line in plain)
+    assert "3 URLs waiting in memory (about 2.5 s to the end) 2 active, 3 waiting, 4 backing off, 3 blocked" in values
 
 
 class Screen(io.StringIO):
