@@ -40,7 +40,7 @@ def test_named_in_a_file_and_on_standard_input(web: Web, here: Here) -> None:
     file = web.folder / "urls.txt"
     file.write_text("# changed\nhttp://a.test/1\n")
     here.said("recrawl", "--urls", str(file), *web.flags[:2])
-    here.said("recrawl", "http://a.test/", "--urls", "-", *web.flags[:2], stdin=b"http://a.test/2\n")
+    here.said("recrawl", "http://a.test/", "-", *web.flags[:2], stdin=b"http://a.test/2\n")
     here.report(*web.flags)
     assert sorted(web.paths()) == ["a.test/", "a.test/1", "a.test/2"]
     here.said("recrawl", "--urls", "-", *web.flags[:2], stdin=b"http://a.test/none\n", code=1)

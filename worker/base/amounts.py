@@ -1,13 +1,17 @@
 """Numbers as people read them. Pure."""
 
+import re
 from typing import Final
 
+_WITH_Y: Final = re.compile("[^aeiou]y$")
 _UNITS: Final = ("B", "KiB", "MiB", "GiB", "TiB")
 
 
 def count(number: int, noun: str) -> str:
-    """ "1 page", "2 pages"."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+    """ "1 page", "2 pages", "2 bodies"."""
+    if number == 1:
+        return f"{number} {noun}"
+    return f"{number} {noun[:-1]}ies" if _WITH_Y.search(noun) else f"{number} {noun}s"
 
 
 def size(number: float) -> str:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 _LISTED = 1000
 _EVERY = 0.5
+_ONE = {"bodies": "body"}
 _MENDS = {
     "drop": "delete it",
     "rebuild": "make its row anew, and visit it again",
@@ -145,7 +146,9 @@ class _Telling:
             return
         if (more := sum(self.kinds.values()) - _LISTED) > 0:
             print(f"… and {more} more")
-        looked = ", ".join(f"{count} {what}" for what, count in counts.items())
+        looked = ", ".join(
+            amounts.count(count, _ONE.get(what) or what.removesuffix("s")) for what, count in counts.items()
+        )
         print(f"looked at {looked or 'nothing'} in {time.monotonic() - self._began:.1f} s")
         by_kind = ", ".join(f"{count} of {what}" for what, count in self.kinds.most_common())
         print(f"{amounts.count(sum(self.kinds.values()), 'fault')}: {by_kind}" if self.kinds else "all is whole")

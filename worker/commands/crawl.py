@@ -61,7 +61,12 @@ _LOOK: Final = 5.0
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Seeds, report, settings."""
-    parser.add_argument("seed", nargs="*", metavar="SEED", help="URL to start from; none to go on with what is there")
+    parser.add_argument(
+        "seed",
+        nargs="*",
+        metavar="SEED",
+        help="URL to start from, - for standard input; none to go on with what is there",
+    )
     text = "more seeds, - for standard input: lines of URLs, or of JSON with url, label, depth, priority"
     parser.add_argument("--seeds", metavar="FILE", help=text)
     parser.add_argument("--json", action="store_true", help="the report as one JSON object on standard output")

@@ -176,7 +176,8 @@ class _Progress:
             return
         self._spoke = now
         if not result.done:
-            complain(f"looking through {amounts.count(result.files, 'file')}: {result.records} records so far", "info")
+            records = amounts.count(result.records, "record")
+            complain(f"looking through {amounts.count(result.files, 'file')}: {records} so far", "info")
             return
         rate = f", {result.done / (now - self._begun):.0f} a second" if now > self._begun else ""
         complain(f"{result.done} of {result.records} records{rate}", "info")

@@ -7,6 +7,7 @@ import argparse
 import asyncio
 import time
 
+from gregor.worker.base import amounts
 from gregor.worker.base.errors import complain
 from gregor.worker.borders.reader import WHOLE
 from gregor.worker.commands import FINISHED
@@ -31,7 +32,8 @@ def run(arguments: argparse.Namespace) -> int:
     did = asyncio.run(engine_of(settings(arguments).config).rebuild_near(arguments.part, progress.tell))
     if did.before:
         complain("what an earlier run had done was not done again")
-    print(f"{did.pages} pages looked at, in {time.monotonic() - began:.0f} s: near-duplicates of them are found")
+    took = f"{time.monotonic() - began:.0f} s"
+    print(f"{amounts.count(did.pages, 'page')} looked at, in {took}: near-duplicates of them are found")
     return FINISHED
 
 
@@ -45,4 +47,5 @@ class _Progress:
         if now - self._last >= _TOLD_EVERY:
             self._last = now
             share = (how_far.before + how_far.done) / max(1, how_far.shares)
-            complain(f"{share:.0%} done, {how_far.pages} pages, {how_far.pages / (now - self._began):.0f} a second")
+            rate = how_far.pages / (now - self._began)
+            complain(f"{share:.0%} done, {amounts.count(how_far.pages, 'page')}, {rate:.0f} a second")

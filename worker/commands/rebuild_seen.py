@@ -6,8 +6,10 @@ It is cut into shares. What is interrupted goes on where it was, as long as Redi
 import argparse
 import os
 import time
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from gregor.worker.base import amounts
 from gregor.worker.base.errors import complain
 from gregor.worker.borders.reader import WHOLE, Part
 from gregor.worker.commands import FINISHED
@@ -39,11 +41,11 @@ def run(arguments: argparse.Namespace) -> int:
     began = time.monotonic()
     config = settings(arguments).config
     did = engine_of(config).rebuild_seen(arguments.part, arguments.processes, tell, anew=arguments.anew)
-    urls, contents = sum(share.urls for share in did), sum(share.contents for share in did)
     before = sum(share.before for share in did)
     if before:
         complain(f"{before} of {sum(share.shares for share in did)} shares had been done before")
-    print(f"{urls} URLs marked as seen, {contents} contents have their owners, in {time.monotonic() - began:.0f} s")
+    took = f"{time.monotonic() - began:.0f} s"
+    print(f"{_urls(did)} marked as seen, owners set of {_contents(did)}, in {took}")
     return FINISHED
 
 
@@ -57,7 +59,13 @@ def tell(part: Part, how_far: "Rebuilt") -> None:
         _times[1] = now
         rate = (how_far.urls + how_far.contents) / (now - _times[0])
         which = f"part {part.number + 1} of {part.parts}: " if part.parts > 1 else ""
-        complain(
-            f"{which}{how_far.before + how_far.done} of {how_far.shares} shares done, {how_far.urls} URLs and "
-            f"{how_far.contents} contents, {rate:.0f} a second"
-        )
+        shares = f"{how_far.before + how_far.done} of {how_far.shares} shares done"
+        complain(f"{which}{shares}, {_urls([how_far])} and {_contents([how_far])}, {rate:.0f} a second")
+
+
+def _urls(did: Sequence["Rebuilt"]) -> str:
+    return amounts.count(sum(share.urls for share in did), "URL")
+
+
+def _contents(did: Sequence["Rebuilt"]) -> str:
+    return amounts.count(sum(share.contents for share in did), "content")

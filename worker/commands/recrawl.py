@@ -31,7 +31,9 @@ Ask = Callable[[list[Url]], Awaitable[Recrawl]]
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Which URLs, why, and whom to ask."""
-    parser.add_argument("url", nargs="*", metavar="URL", help="a URL that the crawl has visited")
+    parser.add_argument(
+        "url", nargs="*", metavar="URL", help="a URL that the crawl has visited; - reads more of standard input"
+    )
     parser.add_argument("--urls", metavar="FILE", help="more URLs, one a line; - for standard input")
     chosen = parser.add_argument_group(
         "URLs that the crawl has visited, by what holds for them; together, all must hold"
@@ -103,8 +105,8 @@ def _choice(arguments: argparse.Namespace) -> Choice | None:
         return chosen
     if not arguments.url and arguments.urls is None:
         raise BadInput(
-            "say which URLs: name them, or a file with --urls, or choose by --all, --host, --state, --pattern, "
-            "--older-than"
+            "say which URLs: name them (- for standard input), or a file with --urls, or choose by --all, --host, "
+            "--state, --pattern, --older-than"
         )
     return None
 
@@ -113,7 +115,7 @@ async def _urls(arguments: argparse.Namespace, config: Config, choice: Choice | 
     """Those that are named, then those that are chosen."""
     urls = urls_of(config)
     for number, text in enumerate(arguments.url, start=1):
-        if urls.parse(text) is None:
+        if text != "-" and urls.parse(text) is None:
             raise BadInput(f"Number {number} is {urls.refusal(text)}: {one_line(text, 200)!r}")
     seeds = open_seeds(arguments.url, arguments.urls, sys.stdin.buffer, urls)
     try:

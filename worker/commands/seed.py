@@ -21,7 +21,7 @@ _BATCH, _LONGEST = 500, 300_000  # seeds, and characters of their URLs and label
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Seeds, why, and whom to ask."""
-    parser.add_argument("seed", nargs="*", metavar="SEED", help="URL to start from")
+    parser.add_argument("seed", nargs="*", metavar="SEED", help="URL to start from, - for standard input")
     text = "more seeds, - for standard input: lines of URLs, or of JSON with url, label, depth, priority"
     parser.add_argument("--seeds", metavar="FILE", help=text)
     api_client.add_arguments(parser, why=True)

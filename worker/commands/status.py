@@ -8,6 +8,7 @@ import asyncio
 import sys
 from typing import TYPE_CHECKING, Any
 
+from gregor.worker.base import amounts
 from gregor.worker.base.errors import BadInput
 from gregor.worker.base.printable import one_line
 from gregor.worker.commands import FAILED, FINISHED, api_client
@@ -109,7 +110,7 @@ def _print(status: "ClusterStatus") -> None:
     if status.counts is not None:
         _print_counts(status.counts)
     if status.lag is not None:
-        print(f"{'unfinished':<12} {sum(status.lag.values())} records of the frontier")
+        print(f"{'unfinished':<12} {amounts.count(sum(status.lag.values()), 'record')} of the frontier")
     if status.workers is not None:
         _print_workers(status.workers)
     partitions = _partitions(status)

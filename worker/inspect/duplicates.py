@@ -11,6 +11,7 @@ from typing import Final
 import msgspec
 
 from gregor.schemas.messages import Page, url_fingerprint
+from gregor.worker.base.amounts import count
 from gregor.worker.base.streams import in_order
 from gregor.worker.borders.reader import Reader, Similar
 from gregor.worker.inspect.selection import pages
@@ -166,7 +167,7 @@ def _sketch(page: Page) -> bytes:
 
 def lines(cluster: DuplicateCluster) -> Iterator[str]:
     """A cluster for people."""
-    yield f"{cluster.best}  ({cluster.because}; {len(cluster.pages)} pages)"
+    yield f"{cluster.best}  ({cluster.because}; {count(len(cluster.pages), 'page')})"
     for member in cluster.pages:
         if member.url != cluster.best:
             yield f"  {'same' if member.share == 1.0 else f'{member.share:.0%}':>5}  {member.url}"

@@ -98,11 +98,17 @@ def open_seeds(
     watched: Watched = unwatched,
     authorizations: dict[str, str] | None = None,
 ) -> Seeds:
-    """Read and check all seeds; ``path`` "-" is ``stdin``. ``authorizations`` learns the Authorization header of each
-    origin with whose URL a user name and password are given; without it they are refused.
+    """Read and check all seeds; ``path`` "-" is ``stdin``, and so is "-" among the arguments.
+
+    ``authorizations`` learns the Authorization header of each origin with whose URL a user name and password are given;
+    without it they are refused.
 
     Raises BadInput with the line that is wrong.
     """
+    if "-" in arguments:
+        if path not in (None, "-"):
+            raise BadInput(f"seeds come from standard input (-) or from {one_line(path)}, not from both")
+        arguments, path = [text for text in arguments if text != "-"], "-"
     if path is None:
         return Seeds(arguments, None, "", urls, watched, authorizations)
     name = "standard input" if path == "-" else one_line(path)

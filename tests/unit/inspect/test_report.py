@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from gregor.schemas.items import StoredItem
-from gregor.worker.base.amounts import duration, size
+from gregor.worker.base.amounts import count, duration, size
 from gregor.worker.extract.crawled import Extracted
 from gregor.worker.extract.drift import Fallen
 from gregor.worker.extract.model import Loss
@@ -93,6 +93,15 @@ def test_what_was_given_up_is_told_with_the_way_to_it() -> None:
 )
 def test_durations(seconds: float, text: str) -> None:
     assert duration(seconds) == text
+
+
+def test_one_is_no_plural() -> None:
+    assert [count(1, "body"), count(2, "body"), count(0, "page"), count(2, "day")] == [
+        "1 body",
+        "2 bodies",
+        "0 pages",
+        "2 days",
+    ]
 
 
 def test_sizes() -> None:

@@ -38,6 +38,14 @@ def test_it_is_told_what_is_done_with_how_many(tmp_path: Path) -> None:
     assert told == [("checking seeds", None), ("publishing seeds", 2)]
 
 
+def test_a_bare_dash_is_standard_input() -> None:
+    for path in (None, "-"):
+        seeds = open_seeds(["http://a.test/", "-"], path, io.BytesIO(b"http://b.test/\n"), URLS)
+        assert [seed.url.host for seed in seeds] == ["a.test", "b.test"]
+    with pytest.raises(BadInput, match=r"from standard input \(-\) or from seeds\.txt, not from both"):
+        open_seeds(["-"], "seeds.txt", EMPTY, URLS)
+
+
 def refused(data: bytes) -> str:
     with pytest.raises(BadInput) as error:
         read(data)
