@@ -2,6 +2,7 @@
 
 import asyncio
 import gzip
+import os
 import random
 import socket
 import ssl
@@ -12,6 +13,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import Any
+from unittest import mock
 
 import brotli
 import pytest
@@ -893,6 +895,23 @@ async def test_an_http_proxy_resolves_the_name(world: World) -> None:
 @case_with(lambda: Guard("127.0.0.1"))
 async def test_a_socks_proxy_resolves_the_name(world: World) -> None:
     assert await through_proxy(world, "socks") == ["site.test:80", "site.test:443"]
+
+
+@case_with(lambda: Guard("127.0.0.1"))
+async def test_the_environment_leads_nobody_past_the_proxy(world: World) -> None:
+    """Who crawls through a proxy is not to be known by his own address."""
+    with mock.patch.dict(os.environ, {"no_proxy": "*", "NO_PROXY": "*"}):
+        assert await through_proxy(world, "http") == ["GET http://site.test/", "CONNECT site.test:443"]
+        assert await through_proxy(world, "socks") == ["site.test:80", "site.test:443"]
+
+
+@case
+async def test_nor_to_one(world: World) -> None:
+    world.origin.page("/", b"ok")
+    names = ("http_proxy", "https_proxy", "all_proxy", "HTTPS_PROXY", "ALL_PROXY")
+    with mock.patch.dict(os.environ, dict.fromkeys(names, "http://127.0.0.1:9")):
+        for tls in (False, True):
+            assert (await world.page("/", tls=tls)).body.read() == b"ok"
 
 
 @case

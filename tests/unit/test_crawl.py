@@ -4,8 +4,9 @@ import asyncio
 import io
 import random
 from contextlib import nullcontext, suppress
+from dataclasses import replace
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 import pytest
@@ -223,6 +224,37 @@ def test_a_request_that_was_not_sent_since_the_lease_is_over_is_no_outcome() -> 
     with pytest.raises(LeaseLost):
         asyncio.run(scene.crawl._visit(scene.turn, item))
     assert scene.done == ["rows"]
+
+
+def test_what_is_no_http_has_one_more_turn_and_is_settled_then() -> None:
+    """The transport reads as browsers do in that one; the host's delay lies between the two."""
+
+    async def answer(given: Any) -> Any:
+        return given
+
+    def heard(settling: Any) -> Any:
+        return settling
+
+    broken = Broken("protocol", "not HTTP")
+    scene, item = Scene(), QueueItem(TICKET, FromBucket(1), inherited=False)
+    read = SimpleNamespace(visited=lambda *_: fetched(outcome=broken, page=None, tickets=(), response=None))
+    room = SimpleNamespace(of=lambda _: nullcontext())
+    scene.crawl = replace(scene.crawl, examiner=cast(Any, SimpleNamespace(room=room, of=lambda *_: None)))
+    crawl: Any = scene.crawl
+    crawl.rulings.rule = lambda *_: answer(Allowed(1.0))
+    crawl.pages.version = lambda *_: answer(None)
+    crawl.fetcher.limits_of = lambda _: None
+    crawl.fetcher.fetch = lambda *_: answer((broken, None))
+    crawl.visits.answered = lambda _: None
+    crawl.visits.parse = lambda _: answer(read)
+    crawl.visits.settle = heard
+    scene.turn.for_page = lambda *_: answer(None)
+    scene.turn.took = lambda *_: 1.0
+    asyncio.run(crawl._visit(scene.turn, item))
+    assert (scene.done, item.lenient) == (["rows", "put back", "next turn"], True)
+    asyncio.run(crawl._visit(scene.turn, item))
+    assert scene.done.count("put back") == 1
+    assert "put_rows" in scene.done and "finish" in scene.done
 
 
 def test_what_opted_out_while_it_was_asked_for_is_settled_without_its_content() -> None:
