@@ -12,7 +12,6 @@ from gregor.worker.frontier.lanes import (
     AGAIN_FIRST,
     ANSWER_FIRST,
     BACK_FIRST,
-    DATED,
     FIRST_PLACES,
     IN_TURNS,
     LANES,
@@ -20,20 +19,21 @@ from gregor.worker.frontier.lanes import (
     MOST_TIMES,
     SCORED_SLOTS,
     SLOTS,
+    how_often,
     place_of_spent,
 )
 from gregor.worker.frontier.queue_item import OPEN_SLOT, FromLog, QueueItem
 from gregor.worker.frontier.revisit_share import VisitsAgain
 from gregor.worker.frontier.section_turns import SectionTurns
 from gregor.worker.links.ordering.standings import FIRST, Standings
-from gregor.worker.links.rank import COMBINES, LOOKS_DATED, LOOKS_ENDLESS, Judged, Rank
+from gregor.worker.links.rank import COMBINES, LOOKS_DATED, LOOKS_ENDLESS, LOOKS_PAST, Judged, Rank
 from gregor.worker.links.shapes import counted, section, target_of, view
 
 Judge: TypeAlias = Callable[[Ticket], Judged]
 """Says how a ticket stands among those of its host."""
 
 _OPEN: Final = Judged(Rank.OPEN)
-_LOOKS: Final = frozenset({LOOKS_DATED, LOOKS_ENDLESS, COMBINES})
+_LOOKS: Final = frozenset({LOOKS_DATED, LOOKS_ENDLESS, LOOKS_PAST, COMBINES})
 """Why a URL sinks by its looks alone."""
 
 
@@ -103,7 +103,7 @@ class BackQueue:
         slot = self._slot(judged, worth)
         if judged.section:
             found_on = section(target_of(ticket.via)) if ticket.via else ""
-            self._growth.came(judged.section, found_on, odd=judged.reason in (LOOKS_DATED, LOOKS_ENDLESS))
+            self._growth.came(judged.section, found_on, odd=judged.reason in (LOOKS_DATED, LOOKS_ENDLESS, LOOKS_PAST))
         if self._slots[slot] < size or (judged.rank is Rank.SPENT and self._is_deepest(ticket)):
             return True
         if self._standings is None or judged.rank is not Rank.OPEN or self._slots[slot] >= max(FIRST_PLACES, 2 * size):
@@ -222,7 +222,7 @@ class BackQueue:
             place = place_of_spent(item.ticket)
         elif lane in IN_TURNS:
             waiting = self._growth.of(judged.section).waiting
-            often = DATED if judged.reason == LOOKS_DATED else 1
+            often = how_often(judged.reason, waiting)
             place = self._turns[lane].place(judged.section, target_of(item.ticket.key), waiting, often)
         elif item.ticket.kind != "new":
             place = AGAIN_FIRST

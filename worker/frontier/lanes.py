@@ -6,7 +6,7 @@ from typing import Final
 from gregor.schemas.messages import Ticket
 from gregor.worker.links.ordering.quantiles import BANDS
 from gregor.worker.links.ordering.standings import FIRST
-from gregor.worker.links.rank import Rank
+from gregor.worker.links.rank import LOOKS_DATED, LOOKS_PAST, Rank
 
 LANES: Final = (Rank.OPEN, Rank.LARGE, Rank.SUNK, Rank.SPENT)
 _SUNK_BEFORE: Final = (Rank.OPEN, Rank.SUNK, *LANES)
@@ -17,8 +17,11 @@ IN_TURNS: Final = (Rank.LARGE, Rank.SUNK)
 """Lanes in which the sections of a site take turns."""
 SLOTS: Final = 16
 """Parts of a back queue that have room of their own: for the open items, and for the others of each section."""
-DATED: Final = 6
-"""How much more often what sank for its dates alone has a turn: most such pages are of archives."""
+_OFTEN: Final = {LOOKS_DATED: 6.0, LOOKS_PAST: 0.25}
+"""Turns of what sank for its dates alone, for each of another section: most such pages are of archives, until they go
+past all dates that pages are of."""
+_FEW: Final = 16
+_FEWS_TURNS: Final = 2.0
 SCORED_SLOTS: Final = len(BANDS) + 1
 """Where a policy scores, the open items of each band have a slot of their own, before those of the sections."""
 ANSWER_FIRST, BACK_FIRST, AGAIN_FIRST = -4 * FIRST, -3 * FIRST, -2 * FIRST
@@ -34,3 +37,10 @@ FIRST_PLACES: Final = 64
 def place_of_spent(ticket: Ticket) -> int:
     """The deepest first, and those of one depth in no order that a site could choose."""
     return (MOST_DEPTH - min(ticket.depth, MOST_DEPTH)) << 32 | zlib.crc32(ticket.key.encode())
+
+
+def how_often(reason: str, waiting: int) -> float:
+    """The turns of a section in a lane where sections take turns, for each of another one. ``reason``: why it is there;
+    ``waiting``: how many of its tickets wait. Where few do, each page leads to the next few: that costs a page a step,
+    and what grows without end costs ever more."""
+    return _OFTEN.get(reason, _FEWS_TURNS if waiting <= _FEW else 1.0)

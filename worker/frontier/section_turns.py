@@ -6,7 +6,9 @@ from gregor.worker.links.shapes import narrow, view
 
 TURN: Final = 64
 """A section has its turn after another one when so many more of its tickets wait as it is later: what grows sinks."""
-MOST_GROWTH: Final = 3 * TURN
+GROWTH: Final = 2
+"""So many tickets later for each that waits."""
+MOST_GROWTH: Final = 7 * TURN
 MOST_SECTIONS: Final = 256
 MOST_SHAPES: Final = 4
 """Shapes of a section that have turns of their own; all others share those of the last."""
@@ -24,7 +26,7 @@ class SectionTurns:
         """What had a place is taken."""
         self._served = max(self._served, place)
 
-    def place(self, section: str, target: str, waiting: int, often: int = 1) -> int:
+    def place(self, section: str, target: str, waiting: int, often: float = 1.0) -> int:
         """The place of one more URL. ``waiting``: how many of its section do; ``often``: its turns for each
         of another one. The shapes of a section that wait share its turns, the rarer the more of a shape wait: a row of
         pages need not wait for all of an endless space beside it, and a section with many shapes has no more turns than
@@ -34,8 +36,8 @@ class SectionTurns:
         lasts += [0] * (which + 1 - len(lasts))
         ahead = max(0, lasts[which] - self._served)
         sharing = sum(last > self._served for last in lasts) + (ahead == 0)
-        growth = min(waiting, ahead // TURN, MOST_GROWTH)
-        lasts[which] = self._served + ahead + (TURN + growth) * sharing // often
+        growth = min(GROWTH * min(waiting, ahead // TURN), MOST_GROWTH)
+        lasts[which] = self._served + ahead + int((TURN + growth) * sharing / often)
         if len(self._last) > MOST_SECTIONS:
             self._forget(section)
         return lasts[which]

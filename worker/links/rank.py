@@ -5,6 +5,7 @@ from typing import Final, NamedTuple
 
 LOOKS_ENDLESS: Final = "looks endless"
 LOOKS_DATED: Final = "looks like a calendar"
+LOOKS_PAST: Final = "leads past all dates"
 COMBINES: Final = "combines parameters"
 NOTHING_NEW: Final = "nothing new"
 ENDLESS_NUMBERS: Final = "endless numbers"

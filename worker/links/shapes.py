@@ -108,6 +108,8 @@ class View(NamedTuple):
     dates of a calendar, segments that repeat."""
     dated: bool
     """Whether nothing but a date, or a name for what is by dates, makes it look endless."""
+    below: bool
+    """Whether it counts below nothing, as a calendar that goes back from today does."""
     frame: str
     """Where nothing but one word that may be an id makes it look endless: all else of it. Empty for others."""
     combines: bool
@@ -123,16 +125,17 @@ def view(target: str) -> View:
     section = _VARIABLE.sub("N", target.partition("?")[0].split("/", 2)[1])
     if session is not None and session["name"] and session.start() <= len(target.split("/", 2)[1]):
         section = names[0]  # whatever page has a new id each time
+    below = _BELOW_NOTHING.search(target) is not None
     odd = bool(names) and (
         REPEATING in names
         or session is not None
-        or _BELOW_NOTHING.search(target) is not None
+        or below
         or (len(target) > len(path) and _first_session(target) is not None)
     )
     dated = bool(names) and not odd and _DIGIT.search(_RELEASE.sub("", target)) is not None
     dated = dated and (_CALENDAR.search(target) or _DATED.search(target)) is not None
-    frame = "" if REPEATING in names or not odd or _BELOW_NOTHING.search(target) else _frame(target)
-    return View(names, section, odd or dated, dated, frame, "&" in target and not _one_number(target))
+    frame = "" if REPEATING in names or not odd or below else _frame(target)
+    return View(names, section, odd or dated, dated, below, frame, "&" in target and not _one_number(target))
 
 
 def _frame(target: str) -> str:

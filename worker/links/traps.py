@@ -33,6 +33,7 @@ from gregor.worker.links.rank import (
     ENDLESS_NUMBERS,
     LOOKS_DATED,
     LOOKS_ENDLESS,
+    LOOKS_PAST,
     NOTHING_NEW,
     SESSION_ID,
     Judged,
@@ -142,7 +143,7 @@ class Traps:
         if ticket.requisite:  # no page: it has a bound of its own
             return _OPEN
         target = target_of(ticket.key)
-        names, part, endless, dated, frame, combines = view(target)
+        names, part, endless, dated, below, frame, combines = view(target)
         host = self._hosts.get(ticket.host, _NOTHING)
         its_shapes = [shape for name in names if (shape := host.shapes.get(name)) is not None]
         if host.sessions.proven and (bare := sessionless(target)) != target:
@@ -160,8 +161,9 @@ class Traps:
         if any(shape.nearly >= NEARLY for shape in its_shapes):
             return Judged(Rank.SUNK, "near-duplicates", part)
         if endless:
-            if dated and not _leaves(host, target, ticket.at):
-                return Judged(Rank.SUNK, LOOKS_DATED, part)
+            if dated or below:
+                past = below or _leaves(host, target, ticket.at)
+                return Judged(Rank.SUNK, LOOKS_PAST if past else LOOKS_DATED, part)
             if not (frame and ((usual := host.frames.get(part)) is None or usual.holds(frame))):
                 return Judged(Rank.SUNK, LOOKS_ENDLESS, part)
         if combines and not _one_varies(host, target, names):

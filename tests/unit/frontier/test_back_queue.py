@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from gregor.schemas.messages import Ticket, TicketKind
 from gregor.worker.frontier.back_queue import BackQueue
 from gregor.worker.frontier.growth import FEW, MANY
+from gregor.worker.frontier.lanes import how_often
 from gregor.worker.frontier.queue_item import FromBucket, FromLog, QueueItem
-from gregor.worker.links.rank import LOOKS_DATED, LOOKS_ENDLESS, Judged, Rank
+from gregor.worker.links.rank import LOOKS_DATED, LOOKS_ENDLESS, LOOKS_PAST, Judged, Rank
 from gregor.worker.links.shapes import section, target_of
 
 KINDS: list[TicketKind] = ["new", "retry", "revisit"]
@@ -193,6 +194,11 @@ def test_what_sank_for_its_dates_alone_has_more_turns_than_other_sections(looks:
     for one in [*of("item", 20), *of("shop", 20)]:
         queue.put(one)
     assert taken(queue, 7).count("item") == (6 if often else 4)
+
+
+def test_a_row_has_its_turn_more_often_than_what_grows_and_what_went_past_all_dates_less_often() -> None:
+    assert how_often(LOOKS_DATED, 200) > how_often(LOOKS_ENDLESS, 2) > how_often(LOOKS_ENDLESS, 200)
+    assert how_often(LOOKS_ENDLESS, 200) > how_often(LOOKS_PAST, 2)
 
 
 def test_a_flood_of_what_sank_leaves_room_for_the_rest() -> None:

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gregor.schemas.messages import Ticket
-from gregor.worker.links.rank import LOOKS_DATED, LOOKS_ENDLESS, Rank
+from gregor.worker.links.rank import LOOKS_DATED, LOOKS_ENDLESS, LOOKS_PAST, Rank
 from gregor.worker.links.shape_score import FRESH, STALE
 from gregor.worker.links.shapes import numbers, sessionless, shapes, view
 from gregor.worker.links.traps import Traps
@@ -98,6 +98,10 @@ WEBS = [
             ("pager", tuple(TRAPS), True, 100, "/v?id={uuid}", 0.95, 8),
             ("chain", tuple(TRAPS), True, 4, "/obj/{base64}", 0.5, 6),
             ("tree", tuple(TRAPS), False, 2, "/obj/{base64}", 0.5, 40),
+            ("chain", tuple(TRAPS), True, 2, "/docs/{}/docs/p", 0.5, 40),
+            ("tree", tuple(TRAPS), True, 20, "/docs/{}/docs/p", 0.5, 40),
+            ("pager", tuple(TRAPS), True, 40, "/list?cat=c{0}&sort=s{0}", 0.5, 40),
+            ("tree", tuple(TRAPS), True, 2, "/list?cat=c{0}&sort=s{0}", 0.5, 40),
         ]
     )
 ]
@@ -146,9 +150,9 @@ def test_a_calendar_that_left_the_times_that_pages_are_of_is_no_archive() -> Non
     assert judged("http://a.test/news/2026-01-02") == LOOKS_DATED
     traps.learn(url("http://a.test/cal/2031/05"), text="three")
     traps.learn(url("http://a.test/week?n=-1"), text="four")
-    assert judged("http://a.test/cal/2025/05") == judged("http://a.test/week?n=7") == LOOKS_ENDLESS
+    assert judged("http://a.test/cal/2025/05") == judged("http://a.test/week?n=7") == LOOKS_PAST
     assert judged("http://a.test/news/2026-01-03") == judged("http://a.test/cal/2025/05/01") == LOOKS_DATED
-    assert judged("http://a.test/news/-3") == judged("http://a.test/s/-1/366fcef96274d9b3") == LOOKS_ENDLESS
+    assert judged("http://a.test/news/-3") == judged("http://a.test/s/-1/366fcef96274d9b3") == LOOKS_PAST
 
 
 @pytest.mark.parametrize(

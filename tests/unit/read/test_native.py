@@ -16,7 +16,7 @@ from gregor.worker.read import native
 from gregor.worker.read.configured import configured
 from gregor.worker.read.document import Document, Extract, Reference
 from gregor.worker.read.fingerprints import MAX_LETTERS, simhash_and_sketch, text_fingerprint
-from gregor.worker.read.html import guard, parse
+from gregor.worker.read.html import guard, parse, references
 from gregor.worker.read.html.natively import NativeAttempt
 from gregor.worker.read.processors import Html, Processors
 from gregor.worker.read.read import read
@@ -256,6 +256,17 @@ def natively(page: str, most: int) -> list[Extract]:
 @pytest.mark.parametrize("most", [100_000, 2])
 def test_a_page_is_read_as_by_python(page: str, most: int) -> None:
     assert natively(page, most) == [parse.extract(page, max_links=most)] * 2
+
+
+@built
+@pytest.mark.parametrize("most", [4, 6, 7])
+def test_of_candidates_that_are_none_a_bounded_number_is_looked_at(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(references, "MOST_CANDIDATES", most)
+    page = "<img srcset='a 1,b 2,c 1x,'>" * 2 + "<a href=x>y</a><img srcset=d>"
+    found = parse.extract(page)
+    assert [link.url for link in found.links] == ["c", *["c"][: most // 6], "x", *["d"][: most // 7]]
+    assert found.truncated is (most < 7)
+    assert natively(page, 100) == [found] * 2
 
 
 @built

@@ -85,6 +85,13 @@ SITEMAPS: Final = (
         lambda n: f"<url><loc>http://h/{n}</loc><priority>0.5</priority></url>",
         "<urlset>",
     ),
+    Hostile(
+        "entries of a large one, each its own",
+        SITEMAP,
+        lambda n: f"<url><loc>http://h/{n}</loc></url>",
+        "<urlset>",
+        size=_FILE,
+    ),
     Hostile("long entries", SITEMAP, lambda n: f"<url><loc>http://h/{n}{'y' * 900}</loc></url>", "<urlset>"),
     Hostile("long lines of a sitemap", SITEMAP, lambda n: f"http://h/{n}{'y' * 900}\n"),
     Hostile("long dates", SITEMAP, "<url><loc>x</loc><lastmod>" + "9" * 8000 + "</lastmod></url>", "<urlset>"),

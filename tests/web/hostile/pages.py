@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from tests.web.hostile.document import HTML, Hostile
+from tests.web.hostile.document import HALF, HTML, Hostile
 
 _OPEN: Final = "".join(f"<b a={n}>" for n in range(3000))
 _FORMATTING: Final = ["b", "big", "code", "em", "font", "i", "s", "small", "strike", "strong", "tt", "u"]
@@ -87,6 +87,8 @@ PAGES: Final = (
     Hostile("images", HTML, "<img src=x>"),
     Hostile("srcset", HTML, "a 1x,", "<img srcset='"),
     Hostile("srcset without commas", HTML, "a (", "<img srcset='"),
+    Hostile("candidates of srcset that are none", HTML, "a (1x,2x) ,", "<img srcset='", "'>", size=HALF),
+    Hostile("srcsets of such", HTML, f"<img srcset='{'a (1x,2x) ,' * 90}'>"),
     Hostile("descriptors", HTML, "1x ", "<img srcset='a "),
     Hostile("srcsets", HTML, "<img srcset='a 1x,b 2x'>"),
     Hostile("meta refresh", HTML, "9", "<meta http-equiv=refresh content='"),
@@ -95,6 +97,7 @@ PAGES: Final = (
     Hostile("base", HTML, "y", "<base href='http://h/"),
     Hostile("bases", HTML, "<base href=x>"),
     Hostile("words", HTML, "ab "),
+    Hostile("words, each its own", HTML, lambda n: f"w{n} "),
     Hostile("letters", HTML, "a "),
     Hostile("one word", HTML, "a"),
     Hostile("words and one emoji", HTML, "ab ", "\U0001f600"),

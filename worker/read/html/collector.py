@@ -106,7 +106,7 @@ class Collector:
         self._embedded, self._embedded_cost = MAX_EMBEDDED, MAX_EMBEDDED_COST
         self._extract = Extract(encoding=encoding, links=[], meta_robots=[], headings=[])
         self._links = self._extract.links
-        self._max_links = max_links
+        self._max_links, self._budget = max_links, references.CandidateBudget()
         self.parts: list[str] = []
         self._anchor_budget = ANCHOR_SHARE * len(html)
 
@@ -183,10 +183,10 @@ class Collector:
         self._candidates(attributes.get("srcset"))
 
     def _candidates(self, srcset: str | None) -> None:
-        if srcset:
-            room = self._max_links - len(self._links)
-            for url in islice(references.srcset(srcset), room + 1):  # one more shows that there were more
-                self.add(url, "srcset")
+        most = self._max_links - len(self._links) + 1  # one more shows that there were more
+        for url in islice(references.srcset(srcset or "", self._budget), most):
+            self.add(url, "srcset")
+        self._extract.truncated = self._extract.truncated or self._budget.left < 0
 
     def iframe(self, node: Element) -> None:
         """Its ``src``, and the text and links of its ``srcdoc``, which is shown in its place."""

@@ -56,18 +56,18 @@ def _extract(said: NativeAnswer, encoding: str, max_links: int) -> Extract | str
 
 def _completed(extract: Extract, unparsed: list[tuple[int, str, str]], max_links: int) -> Extract | str:
     """With the links of attributes that have a grammar of their own, each at its place; they may be too many."""
-    links, done = list[Reference](), 0
+    links, done, budget = list[Reference](), 0, references.CandidateBudget()
     for place, kind, value in unparsed:
         links += extract.links[done:place]
         done = place
         if kind == "srcset":
-            links += (Reference(url, kind) for url in islice(references.srcset(value), max_links + 1))
+            links += (Reference(url, kind) for url in islice(references.srcset(value, budget), max_links + 1))
         elif extract.refresh is None and (refresh := references.refresh(value)) is not None:
             extract.refresh, extract.refresh_delay = (refresh.url or "").strip(references.SPACE), refresh.delay
             if extract.refresh:
                 links.append(Reference(extract.refresh, kind))
     links += extract.links[done:]
-    if extract.truncated or len(links) > max_links:
+    if extract.truncated or len(links) > max_links or budget.left < 0:
         return "links"
     extract.links = links
     return extract

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import ada_url
 import msgspec
@@ -20,6 +20,8 @@ _HEIGHT = re.compile(r"0*[1-9][0-9]*h")
 _DENSITY = re.compile(r"(?:-0+(?:\.0+)?|[0-9]+(?:\.[0-9]+)?|-?\.0+|\.[0-9]+)(?:[eE][+-]?[0-9]+)?x")
 _MOST_DESCRIPTORS = 2
 """A candidate with more is not valid, whatever they are."""
+MOST_CANDIDATES: Final = 50_000
+"""Of all ``srcset`` attributes of a page (some 0.2 s)."""
 _REFRESH = re.compile(
     rf"[{SPACE}]*+([0-9]*+)(\.?)[0-9.]*+(?:(?=[{SPACE};,])[{SPACE}]*+[;,]?[{SPACE}]*+(.*))?\Z", re.DOTALL
 )
@@ -27,10 +29,24 @@ _URL_EQUALS = re.compile(rf"[uU](?:[rR](?:[lL][{SPACE}]*+(=[{SPACE}]*+)?)?)?")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 
 
-def srcset(value: str) -> Iterator[str]:
-    """The references of the valid candidates of a ``srcset`` attribute (HTML Standard, "parse a srcset attribute")."""
-    at = 0
+class CandidateBudget:
+    """How many candidates of the ``srcset`` attributes of a page are looked at yet: those that are not valid cost as
+    much as links, which have a bound."""
+
+    __slots__ = ("left",)
+
+    def __init__(self) -> None:
+        self.left = MOST_CANDIDATES
+
+
+def srcset(value: str, budget: CandidateBudget | None = None) -> Iterator[str]:
+    """The references of the valid candidates of a ``srcset`` attribute (HTML Standard, "parse a srcset attribute"), as
+    far as the budget of its page goes: its ``left`` is negative once there was a candidate more."""
+    at, budget = 0, budget or CandidateBudget()
     while candidate := _CANDIDATE.match(value, at):
+        budget.left -= 1
+        if budget.left < 0:
+            return
         url, at = candidate[1], candidate.end()
         descriptors: list[str] = []
         if url.endswith(","):
