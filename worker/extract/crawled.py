@@ -78,8 +78,8 @@ class Extraction:
         """Whether a field of a rule may still have values; what fields an extractor gives only its items say."""
         if any(extractor.name == rule for extractor in self.extractors):
             return True
-        known = next((each for each in self.rules if each.name == rule), None)
-        return known is not None and (field == ITEMS or any(member.name == field for member in known.fields))
+        fields = next((each.fields for each in self.rules if each.name == rule), None)
+        return fields is not None and (field == ITEMS or any(member.name == field for member in fields))
 
     def classify(self, page: Page) -> None:
         """Put a page that was read into its class, where there is a model, and say how relevant it is for the topic."""

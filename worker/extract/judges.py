@@ -11,6 +11,7 @@ from functools import partial
 from typing import Final, Protocol, TypeVar, runtime_checkable
 
 from gregor.schemas.messages import Ticket
+from gregor.worker.base.errors import BadInput
 from gregor.worker.base.printable import one_line
 from gregor.worker.extract.model import UNWEIGHED, Drop, Loss, Weight
 from gregor.worker.links.found_link import FoundLink
@@ -171,11 +172,11 @@ def _refusal(name: str, failures: Failures, passes: Callable[[], bool]) -> str:
 NO_JUDGES: Final = Judges()
 
 
-def named(plugins: Iterable[tuple[str, T]], what: str) -> dict[str, T]:
-    """Plug-ins by name. Raises ValueError for two of one name."""
-    by_name: dict[str, T] = {}
-    for name, plugin in plugins:
+def named(plugins: Iterable[tuple[str, str, T]], what: str) -> dict[str, T]:
+    """Plug-ins by name; each comes with its name and the place it is from. Raises `BadInput` for two of one name."""
+    by_name: dict[str, tuple[str, T]] = {}
+    for name, place, plugin in plugins:
         if name in by_name:
-            raise ValueError(f"there are two {what} of the name {one_line(name)!r}")
-        by_name[name] = plugin
-    return by_name
+            raise BadInput(f"{place}: there are two {what} of the name {one_line(name)!r}: see {by_name[name][0]}")
+        by_name[name] = place, plugin
+    return {name: plugin for name, (_, plugin) in by_name.items()}

@@ -124,27 +124,42 @@ def _yaml(path: Path, text: str) -> Located:
         ) from None
     lines: dict[ValuePath, int] = {}
     try:
-        root = yaml.compose(text, Loader=yaml.SafeLoader)
-        _yaml_lines(root, (), lines, yaml)
-        tokens = yaml.scan(text, Loader=yaml.SafeLoader) if "&" in text else ()
-        for line in (token.start_mark.line + 1 for token in tokens if isinstance(token, yaml.AliasToken)):
-            where = f"{one_line(str(path))}, line {line}"
-            raise BadInput(f"{where}: aliases (*name) are not read: write the value again")
+        _check_yaml(path, text, yaml)
+        _yaml_lines(yaml.compose(text, Loader=yaml.SafeLoader), (), lines, yaml)
         data = yaml.safe_load(text)
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
         raise BadInput(f"{one_line(str(path))}, line {line}: it is no YAML: {one_line(str(error.problem))}") from None
-    except (yaml.YAMLError, RecursionError, ValueError) as error:
+    except (yaml.YAMLError, ValueError) as error:
         raise BadInput(f"{one_line(str(path))}: it is no YAML: {one_line(str(error))}") from None
     if not isinstance(data, dict):
         raise BadInput(f"{one_line(str(path))}, line 1: it has no table: it begins with `item:` and a list")
     return Located(path, data, lines)
 
 
+def _check_yaml(path: Path, text: str, yaml: Any) -> None:
+    """Raises `BadInput` for what would be read again and again, or not to its end, before anything of it is made."""
+    begin = (
+        yaml.BlockMappingStartToken,
+        yaml.BlockSequenceStartToken,
+        yaml.FlowMappingStartToken,
+        yaml.FlowSequenceStartToken,
+    )
+    end = yaml.BlockEndToken, yaml.FlowMappingEndToken, yaml.FlowSequenceEndToken
+    depth = 0
+    for token in yaml.scan(text, Loader=yaml.SafeLoader):
+        depth += isinstance(token, begin) - isinstance(token, end)
+        if isinstance(token, yaml.AliasToken):
+            problem = "aliases (*name) are not read: write the value again"
+        elif depth > _NESTED:
+            problem = "it is nested too deep"
+        else:
+            continue
+        raise BadInput(f"{one_line(str(path))}, line {token.start_mark.line + 1}: {problem}")
+
+
 def _yaml_lines(node: Any, place: ValuePath, lines: dict[ValuePath, int], yaml: Any) -> None:
     """Where the keys stand; a key that comes twice in one table is an error of the file."""
-    if len(place) > _NESTED:
-        raise RecursionError("it is nested too deep")
     if isinstance(node, yaml.MappingNode):
         for key, value in node.value:
             below = (*place, str(key.value))

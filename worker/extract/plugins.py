@@ -4,14 +4,11 @@ judges links and pages (`judges`).
 All are found by entry points, or named as FILE.py:CLASS. docs/plugins.md has examples.
 """
 
-import importlib.util
-import sys
-import traceback
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint
 from itertools import islice
-from pathlib import Path
 from typing import Any, Final, Protocol, runtime_checkable
 
 from gregor.worker.base.errors import BadInput
@@ -19,6 +16,7 @@ from gregor.worker.base.installed import entry_points
 from gregor.worker.base.printable import one_line
 from gregor.worker.extract import writing
 from gregor.worker.extract.judges import NO_JUDGES, Filter, Judges, PageFilter, Scorer, named
+from gregor.worker.extract.loading import Found, from_file, from_point
 from gregor.worker.extract.model import Drop, Item, Loss, has_value
 from gregor.worker.links.ordering.policy import OrderPolicy
 from gregor.worker.links.scope import Scope, ScopeRules
@@ -36,6 +34,7 @@ _NONE: Final = (
     "it has extract(document), process(item), follow(link), keep(document, extract), score(link), worth(link, page), "
     "or types and process(document)"
 )
+_MEDIA_TYPE: Final = re.compile(r"[^\s/A-Z]+/[^\s/A-Z]+")
 MOST: Final = 10_000
 """Items that an extractor may make of one page."""
 
@@ -138,112 +137,53 @@ def load(files: Sequence[str] = (), points: Iterable[EntryPoint] | None = None) 
     """
     if points is None:
         points = [point for group in GROUPS for point in entry_points(group=group)]
-    made = [(point.name, _made(f"plug-in {point.name!r} ({point.value})", point.load)) for point in points]
-    made += [(text, _from_file(text)) for text in files]
-    for name, plugin in made:
-        if not isinstance(plugin, Processor | Extractor | Pipeline | Filter | PageFilter | Scorer | OrderPolicy):
-            raise BadInput(f"plug-in {one_line(name)}: {type(plugin).__name__} is none: {_NONE}")
-    processors = [(name, plugin) for name, plugin in made if _is_processor(plugin)]
-    called = [(str(getattr(plugin, "name", type(plugin).__name__)), plugin) for _, plugin in made]
-    try:
-        extractors = named(((made_of.name, made_of) for made_of in _extractors(made)), "extractors")
-        judges = Judges(
-            named(((name, plugin) for name, plugin in called if isinstance(plugin, Filter)), "filters"),
-            named(((name, plugin) for name, plugin in called if isinstance(plugin, PageFilter)), "filters"),
-            named(((name, plugin) for name, plugin in called if isinstance(plugin, Scorer)), "scorers"),
-            named(
-                ((name, plugin) for name, plugin in called if isinstance(plugin, OrderPolicy)), "policies of the order"
-            ),
-        )
-    except ValueError as error:
-        raise BadInput(str(error)) from None
-    pipelines = (
-        LoadedPipeline(type(plugin).__name__, plugin)
-        for _, plugin in made
-        if isinstance(plugin, Pipeline) and not _is_processor(plugin)
+    plugins = [*map(from_point, points), *map(from_file, files)]
+    for each in plugins:
+        if not each.is_a(Processor | Extractor | Pipeline | Filter | PageFilter | Scorer | OrderPolicy):
+            raise BadInput(f"{each.place}: {type(each.plugin).__name__} is none: {_NONE}")
+    processors = [each for each in plugins if _is_processor(each)]
+    extractors = [(each.name, each.place, _extractor(each)) for each in plugins if each.is_a(Extractor)]
+    judges = Judges(
+        named(_of_kind(Filter, plugins), "filters"),
+        named(_of_kind(PageFilter, plugins), "filters"),
+        named(_of_kind(Scorer, plugins), "scorers"),
+        named(_of_kind(OrderPolicy, plugins), "policies of the order"),
     )
-    given_policies = tuple(
-        name for name, plugin in called[len(called) - len(files) :] if isinstance(plugin, OrderPolicy)
+    pipelines = (each.plugin for each in plugins if each.is_a(Pipeline) and not _is_processor(each))
+    by_files = plugins[len(plugins) - len(files) :]
+    return Plugins(
+        tuple(named(extractors, "extractors").values()),
+        tuple(LoadedPipeline(type(plugin).__name__, plugin) for plugin in pipelines),
+        tuple((each.source, each.plugin) for each in processors),
+        judges,
+        tuple(each.name for each in by_files if each.is_a(OrderPolicy)),
     )
-    return Plugins(tuple(extractors.values()), tuple(pipelines), tuple(processors), judges, given_policies)
 
 
-def _is_processor(plugin: object) -> bool:
-    """Pipelines have a method of its name."""
-    return isinstance(plugin, Processor) and isinstance(getattr(plugin, "types", None), tuple)
+def _of_kind(kind: Any, plugins: Iterable[Found]) -> list[tuple[str, str, Any]]:
+    """Those of a kind, with name and place. Raises `BadInput`."""
+    return [(each.name, each.place, each.plugin) for each in plugins if each.is_a(kind)]
 
 
-def _extractors(made: Iterable[tuple[str, object]]) -> Iterator[LoadedExtractor]:
-    for source, plugin in made:
-        if isinstance(plugin, Extractor):
-            yield _extractor(plugin, source)
+def _is_processor(made: Found) -> bool:
+    """Pipelines have a method of its name, and no types. Raises `BadInput` for types that are none."""
+    if not made.is_a(Processor):
+        return False
+    types = made.plugin.types
+    if not isinstance(types, tuple) or not types or not all(map(_is_media_type, types)):
+        raise BadInput(f"{made.place}: types wants a tuple of media types, lower case, such as ('text/vtt', 'text/*')")
+    return True
 
 
-def _from_file(text: str) -> Any:
-    """The plug-in that FILE.py:CLASS names."""
-    name, separator, attribute = text.rpartition(":")
-    if not separator or not name or not attribute.isidentifier():
-        raise BadInput(f"plug-in {one_line(text)!r}: write FILE.py:CLASS")
-    if not Path(name).is_file():
-        raise BadInput(f"plug-in {one_line(text)}: there is no file {one_line(name)}")
-
-    def attribute_of() -> Any:
-        spec = importlib.util.spec_from_file_location(f"gregor_plugin_{Path(name).stem}", Path(name).absolute())
-        if spec is None or spec.loader is None:
-            raise ImportError("it is no file of Python: its name ends in .py")
-        module = importlib.util.module_from_spec(spec)
-        sys.modules[spec.name] = module  # where dataclasses look for it
-        spec.loader.exec_module(module)
-        if not hasattr(module, attribute):
-            classes = [key for key, value in vars(module).items() if isinstance(value, type)]
-            raise AttributeError(f"it has no {attribute}; there are {', '.join(classes) or 'no classes'}")
-        return getattr(module, attribute)
-
-    return _made(f"plug-in {one_line(text)}", attribute_of, name)
+def _is_media_type(text: object) -> bool:
+    return isinstance(text, str) and _MEDIA_TYPE.fullmatch(text) is not None
 
 
-def _made(what: str, loaded: Callable[[], Any], file: str = "") -> Any:
-    """A class, called without arguments, or an instance."""
-    try:
-        plugin = loaded()
-        return plugin() if isinstance(plugin, type) else plugin
-    except (Exception, SystemExit) as error:
-        reason = f"{type(error).__name__}: {one_line(str(error), 300)}"
-        raise BadInput(f"{what}{_line(error, file)} cannot be loaded: {reason}") from error
-
-
-def _line(error: BaseException, file: str) -> str:
-    """Where in the file it is."""
-    if isinstance(error, SyntaxError) and error.lineno:
-        return f", line {error.lineno}"
-    absolute = str(Path(file).absolute())
-    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if file and frame.filename == absolute]
-    return f", line {lines[-1]}" if lines else ""
-
-
-def _extractor(plugin: Extractor, source: str) -> LoadedExtractor:
-    name = str(getattr(plugin, "name", type(plugin).__name__))
-    patterns, id_fields, required = (_names(plugin, source, key) for key in ("match", "id", "required"))
+def _extractor(made: Found) -> LoadedExtractor:
+    patterns, id_fields, required = (made.texts(key) for key in ("match", "id", "required"))
     try:
         match = Scope(ScopeRules("any", include=patterns)) if patterns else None
     except ValueError as error:
-        raise BadInput(f"plug-in {one_line(source)}: match: {error}") from None
-    return LoadedExtractor(
-        name,
-        str(getattr(plugin, "item", name)),
-        match,
-        id_fields,
-        str(getattr(plugin, "version", "")),
-        plugin,
-        required,
-    )
-
-
-def _names(plugin: Extractor, source: str, key: str) -> tuple[str, ...]:
-    """What an extractor has there: a text, or several. Raises `BadInput`."""
-    texts = getattr(plugin, key, ())
-    if isinstance(texts, str):
-        return (texts,)
-    if not isinstance(texts, list | tuple) or not all(isinstance(text, str) for text in texts):
-        raise BadInput(f"plug-in {one_line(source)}: {key} wants a text, or several")
-    return tuple(texts)
+        raise BadInput(f"{made.place}: match: {error}") from None
+    item, version = made.text("item", made.name), made.text("version", "")
+    return LoadedExtractor(made.name, item, match, id_fields, version, made.plugin, required)

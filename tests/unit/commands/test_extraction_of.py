@@ -59,9 +59,45 @@ def test_nothing_is_extracted_where_nothing_is_named(folder: Path) -> None:
     [
         (("Subtitles", "Again"), "text/vtt is claimed by two processors"),
         (("job",), "there is a rule 'job', and an extractor of that name"),
-        (("job", "job"), "there are two extractors of the name 'job'"),
+        (("job", "job"), "mine.py:job, line 14: there are two extractors of the name 'job': see plug-in "),
     ],
 )
 def test_what_does_not_go_together(folder: Path, plugins: tuple[str, ...], said: str) -> None:
     with pytest.raises(BadInput, match=said):
         extraction_of(config(folder, *plugins, rules=("rules.toml",)))
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        ("class P:\n    def extract(self, d) return 1", "P, line 2 cannot be loaded: SyntaxError"),
+        ("x = 1\nimport nothere", "P, line 2 cannot be loaded: ModuleNotFoundError"),
+        ("\n\nclass P:\n    def __init__(self, a): ...", "P, line 3 cannot be loaded: TypeError: P.__init__"),
+        ("class P:\n    def __init__(self):\n        1 / 0", "P, line 3 cannot be loaded: ZeroDivisionError"),
+        ("class Q: ...", "P cannot be loaded: AttributeError: it has no P; there are Q"),
+        ("P = None\nP = 5\nx = 7", r"P, line 2: int is none: it has extract\(document\)"),
+        ("import json as P", r"P, line 1: module is none"),
+        ("\nclass P:\n    match = 5\n    def extract(self, d): ...", "P, line 2: match wants a text, or several"),
+        ("\nclass P:\n    match = 're:('\n    def extract(self, d): ...", r"P, line 2: match: pattern 're:\('"),
+        ("class P:\n    name = ' '\n    def extract(self, d): ...", "P, line 1: name wants a text"),
+        (
+            "class P:\n    id = property(lambda _: 1 / 0)\n    def extract(self, d): ...",
+            "P, line 1: id: ZeroDivisionError",
+        ),
+        (
+            "class P:\n    types = property(lambda _: 1 / 0)\n    def process(self, d): ...",
+            "P, line 1: it: ZeroDivisionError",
+        ),
+        (
+            "class P:\n    types = 'text/vtt'\n    def process(self, d): ...",
+            "P, line 1: types wants a tuple of media types",
+        ),
+        ("class P:\n    types = ('Text/VTT',)\n    def process(self, d): ...", "P, line 1: types wants a tuple of"),
+        ("class P:\n    types = ()\n    def process(self, d): ...", "P, line 1: types wants a tuple of"),
+        ("\0", "P cannot be loaded: SyntaxError"),
+    ],
+)
+def test_what_cannot_be_used_is_told_with_its_line(tmp_path: Path, code: str, said: str) -> None:
+    (tmp_path / "mine.py").write_text(code)
+    with pytest.raises(BadInput, match=said):
+        extraction_of(config(tmp_path, "P"))

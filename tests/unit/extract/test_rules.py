@@ -97,6 +97,20 @@ def test_what_is_wrong_in_yaml_is_said_with_its_line(text: str, line: int, part:
     assert f"rules.yaml, line {line}: " in str(caught.value) and part in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("item: &a\n- name: x\n  fields: *a\n", "line 3: aliases"),
+        ("item:\n" + "- [" * 5000, "line 2: it is nested too deep"),
+        ("item:\n" + "".join(" " * depth + "a:\n" for depth in range(1, 200)), "line 65: it is nested too deep"),
+    ],
+)
+def test_what_has_no_end_is_told_with_its_line(tmp_path: Path, text: str, said: str) -> None:
+    (tmp_path / "rules.yaml").write_text(text)
+    with pytest.raises(BadInput, match=said):
+        rules.read_all([tmp_path / "rules.yaml"])
+
+
 def test_aliases_are_no_bombs(tmp_path: Path) -> None:
     bomb = "item: &a [x, x]\n" + "".join(f"k{n}: &b{n} [*a, *a]\n" for n in range(3))
     with pytest.raises(BadInput, match=r"line \d+: aliases"):
