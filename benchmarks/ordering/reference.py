@@ -1,6 +1,7 @@
 """Crawls that need no crawler: what the order of each host's URLs alone can give, under the same politeness."""
 
 import heapq
+import math
 from collections.abc import Callable, Sequence
 from itertools import count
 
@@ -14,14 +15,14 @@ def breadth_first(web: LinkedWeb, concurrency: int, latency: float) -> list[int]
 
 
 def oracle(web: LinkedWeb, concurrency: int, latency: float) -> list[int]:
-    """The same when the one with the highest PageRank is next."""
+    """The same when the one with the highest PageRank is next. Seeds come first, as in every crawl."""
     ranks = web.ranks
     return _crawled(web, lambda page: -float(ranks[page]), concurrency, latency)
 
 
 def _crawled(web: LinkedWeb, place: Callable[[int], float], concurrency: int, latency: float) -> list[int]:
     """Pages in their order: a request to each host a second, so many at once, each of which takes ``latency`` seconds.
-    ``place`` gives a URL its place when it is found."""
+    ``place`` gives a URL its place when it is found; seeds come before all others of their hosts."""
     queues: dict[str, list[tuple[float, int, int]]] = {}
     turns: list[tuple[float, int, str]] = []
     free = [0.0] * concurrency
@@ -29,17 +30,19 @@ def _crawled(web: LinkedWeb, place: Callable[[int], float], concurrency: int, la
     next_turn: dict[str, float] = {}
     scheduled: set[str] = set()
 
-    def find(pages: Sequence[int], now: float) -> None:
+    def find(pages: Sequence[int], now: float, first: float | None = None) -> None:
         for page in pages:
             if page not in met:
                 met.add(page)
                 host = web.hosts[page]
-                heapq.heappush(queues.setdefault(host, []), (place(page), next(sequence), page))
+                heapq.heappush(
+                    queues.setdefault(host, []), (place(page) if first is None else first, next(sequence), page)
+                )
                 if host not in scheduled:
                     scheduled.add(host)
                     heapq.heappush(turns, (max(now, next_turn.get(host, 0.0)), next(sequence), host))
 
-    find(web.seeds, 0.0)
+    find(web.seeds, 0.0, -math.inf)
     while turns:
         due, _, host = heapq.heappop(turns)
         now = max(due, heapq.heappop(free))

@@ -1,9 +1,9 @@
 """What a crawl that is after a topic has after a part of its pages: `python -m benchmarks.ordering.topical`.
 
-For made-up webs of topics, each with a vocabulary of its own: the share of all relevant pages, and of relevant sites,
-among the first parts of the pages, breadth-first, best-first (the links of a page are worth what it is) and by the
-policy ``topic``. What is relevant is known of these webs; the crawl is told some key words. Figures go to standard
-output, one line each.
+For made-up webs of topics, each with a vocabulary of its own, and for a recorded one, in which the pages of some sites
+are relevant: the share of all relevant pages, and of relevant sites, among the first parts of the pages, breadth-first,
+best-first (the links of a page are worth what it is) and by the policy ``topic``. The crawl is told some key words.
+Figures go to standard output, one line each.
 """
 
 import argparse
@@ -13,11 +13,12 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import Final
+from pathlib import Path
+from typing import Final, NamedTuple
 
-from benchmarks.ordering import virtual_crawl
+from benchmarks.ordering import reference, virtual_crawl
 from benchmarks.ordering.made import HTML
-from benchmarks.ordering.webs import NOT_FOUND, Answer, LinkedWeb
+from benchmarks.ordering.webs import NOT_FOUND, Answer, LinkedWeb, recorded
 from gregor.worker.base.pieces import InPieces
 from gregor.worker.links.found_link import FoundLink
 from gregor.worker.links.ordering.policy import BroughtPage
@@ -25,6 +26,25 @@ from gregor.worker.links.ordering.policy import BroughtPage
 PARTS: Final = (0.05, 0.1, 0.2, 0.5)
 BOUND: Final[dict[str, object]] = {"concurrency": 4, "delay": 0.1}
 """Few requests at once: where each host could be asked all the time there would be nothing to choose between hosts."""
+
+
+class _Subject(NamedTuple):
+    """A topic of the recorded web: the sites that are relevant, and what a person would call it by."""
+
+    name: str
+    sites: frozenset[str]
+    words: tuple[str, ...]
+
+
+SUBJECTS: Final = (
+    _Subject("law", frozenset({"code.dccouncil.us"}), ("council", "statute*", "subchapter", "district of columbia")),
+    _Subject("ocaml", frozenset({"v2.ocaml.org"}), ("ocaml", "functor*", "camlp4")),
+    _Subject(
+        "apache",
+        frozenset({"httpd.apache.org", "ant.apache.org", "flink.apache.org"}),
+        ("apache", "httpd", "flink", "directive*"),
+    ),
+)
 
 
 class BestFirst:
@@ -54,6 +74,9 @@ class Topic:
     web: LinkedWeb
     relevant: frozenset[int]
     settings: dict[str, object]
+    name: str
+    part: float = 0.5
+    """How much of it is crawled."""
 
 
 @dataclass(frozen=True)
@@ -167,28 +190,43 @@ def topical_web(shape: TopicalShape) -> Topic:
 
     web = LinkedWeb(f"made {shape.seed}", keys, hosts, links, seeds, [keys[seed] for seed in seeds], answer)
     key_words = {"topic_words": tuple(texts.own[0][:12]), "topic_threshold": 0.5}
-    return Topic(web, frozenset(sites.members[0]), key_words)
+    return Topic(web, frozenset(sites.members[0]), key_words, web.name)
+
+
+def recorded_topics(folder: Path) -> Iterator[Topic]:
+    """A recorded web with each of the `SUBJECTS`."""
+    web = recorded(folder)
+    for name, sites, words in SUBJECTS:
+        pages = frozenset(number for number, host in enumerate(web.hosts) if host in sites) - web.moved
+        settings = {"topic_words": words, "topic_threshold": 0.5}
+        yield Topic(web, pages, settings, f"recorded, {name}", part=0.2)
 
 
 def lines(topic: Topic, *, discover: int | None = None) -> Iterator[str]:
     """What becomes of a web, a line for each way to crawl it."""
-    web, pages = topic.web, len(topic.web.keys) - len(topic.web.moved)
+    web = topic.web
+    pages = len(reference.breadth_first(web, virtual_crawl.CONCURRENCY, virtual_crawl.LATENCY))
     sites = {web.hosts[page] for page in topic.relevant}
-    yield f"{web.name}: {len(topic.relevant)} of {pages} pages are relevant, on {len(sites)} hosts"
+    yield f"{topic.name}: {len(topic.relevant)} of {pages} pages are relevant, on {len(sites)} hosts"
     ways: list[tuple[str, dict[str, object]]] = [("depth", {}), ("best-first", {}), ("topic", {"ordering": "topic"})]
     if discover is not None:
         ways.append((f"topic, discover {discover}", {"ordering": "topic", "topic_discover": discover}))
     for name, settings in ways:
         begun = time.process_time()
         policy = BestFirst() if name == "best-first" else None
-        order, _ = virtual_crawl.crawl(web, pages // 2, policy=policy, **BOUND, **topic.settings, **settings)
+        order, _ = virtual_crawl.crawl(
+            web, round(topic.part * pages), policy=policy, **BOUND, **topic.settings, **settings
+        )
         spent = (time.process_time() - begun) * 1000 / max(1, len(order))
         shares = [
-            len(topic.relevant.intersection(order[: round(part * pages)])) / len(topic.relevant) for part in PARTS
+            len(topic.relevant.intersection(order[: round(part * pages)])) / len(topic.relevant)
+            for part in PARTS
+            if part <= topic.part
         ]
         hosts = [
             len({web.hosts[page] for page in order[: round(part * pages)] if page in topic.relevant}) / len(sites)
             for part in PARTS
+            if part <= topic.part
         ]
         yield f"  {name:20}pages {_shares(shares)}   sites {_shares(hosts)}   {spent:.2f} ms of CPU a page"
 
@@ -202,12 +240,16 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.ordering.topical", description=__doc__)
     parser.add_argument("--pages", type=int, default=10_000, help="of a made-up web")
     parser.add_argument("--seeds", default="1,2", help="of the made-up webs")
+    parser.add_argument("--web", type=Path, help="folder of the recorded web, which is crawled too")
     options = parser.parse_args()
     print(
         f"share of relevant pages and sites among the first {', '.join(f'{part:.0%}' for part in PARTS)} of the pages"
     )
     for seed in map(int, filter(None, options.seeds.split(","))):
         for line in lines(topical_web(TopicalShape(options.pages, seed)), discover=3):
+            print(line, flush=True)
+    for topic in recorded_topics(options.web) if options.web is not None else ():
+        for line in lines(topic):
             print(line, flush=True)
     return 0
 
