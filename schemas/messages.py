@@ -56,6 +56,7 @@ class Ticket(msgspec.Struct, frozen=True, array_like=True):
     requisite: bool = False  # only what a page shows needs it: its own links are not followed
     worth: float | None = None  # what links to it brought so far, where a policy scores; None: it has no score
     astray: int = 0  # pages in a row, the last ones, that led here and are not relevant for the topic
+    brings: float | None = None  # what the link on the page `via` brings of the worth; None: nothing is known of that
 
     @property
     def identity(self) -> tuple[str, int, str]:
@@ -128,6 +129,7 @@ class Row(msgspec.Struct, frozen=True, array_like=True):
     rate: bytes = b""  # what is known of how often it changes, see `settle.change_rate`; b"": nothing is
     gone_since: float = 0.0  # the first of the visits in a row that found it gone, unix seconds; 0: it is not
     kept_language: str = ""  # of the newest stored version, see `Page`; "": it is not known, or none is stored
+    brings: float | None = None  # what of the worth the link on the page `via` brought; None: nothing is known of that
 
 
 class Link(msgspec.Struct, frozen=True, array_like=True, gc=False):

@@ -224,9 +224,8 @@ def test_a_policy_of_the_docs_orders_what_is_fetched_and_costs_its_word_alone(
     flags = [*web.flags, "--plugin", "order.py:Recent", "--set", "ordering=recent"]
     assert here.report("http://a.test/", *flags)["pages"] == 4
     assert web.paths()[:2] == ["a.test/", "a.test/c"]
-    assert "worth 3.01 by what links to it bring, as recent reckons" in here.said(
-        "explain", "http://a.test/c", *web.flags[:2]
-    )
+    said = here.said("explain", "http://a.test/c", *web.flags[:2])
+    assert "worth 3.01 as recent reckons: 3.01 by the link that it was found by" in said
     code = (web.folder / "order.py").read_text().replace("return 2.0 * (", 'return float("nan") * (')
     (web.folder / "order.py").write_text(code)
     web.page("b.test/", "<a href=/d>d</a>")

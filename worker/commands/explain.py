@@ -87,7 +87,7 @@ def lines_of(explanation: Explanation) -> list[str]:
             + (f", label {explanation.label}" if explanation.label else "")
         )
     if explanation.worth is not None:
-        lines.append(f"  worth {explanation.worth:.4g} by what links to it bring, as {explanation.worth_by} reckons")
+        lines.append(f"  worth {explanation.worth:.4g} as {explanation.worth_by} reckons{_brought(explanation)}")
     if explanation.relevance_of_source is not None:
         lines.append(f"  relevance {explanation.relevance_of_source:.2f} of the page that it was found on")
     if explanation.relevance is not None:
@@ -139,6 +139,16 @@ def _outcome(found: Explanation | AttemptView) -> str:
     """The outcome with its status, unless the one names the other."""
     outcome, status = found.outcome or "", str(found.status or "")
     return outcome if status in outcome else f"{outcome} {status}".strip()
+
+
+def _brought(found: Explanation) -> str:
+    """Where the worth of a URL came from."""
+    if found.worth is None or found.worth_of_link is None:
+        return ""
+    of_link, rest = f"{found.worth_of_link:.4g} by the link that it was found by", found.worth - found.worth_of_link
+    if abs(rest) <= 1e-6 * abs(found.worth):
+        return f": {of_link}"
+    return f": {of_link}, {rest:+.4g} by further links and by waiting"
 
 
 def _said(fate: str) -> str:

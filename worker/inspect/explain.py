@@ -68,6 +68,8 @@ class Explanation(Struct, kw_only=True):
     """What links to it had brought when its turn came, or its ticket says while it waits, where a policy scores."""
     worth_by: str | None = None
     """The policy that scores."""
+    worth_of_link: float | None = None
+    """What of it the link on the page `discovered_via` brought; the rest came by further links, and by waiting."""
     relevance: float | None = None
     """Of its page, for the topic of the crawl."""
     relevance_of_source: float | None = None
@@ -133,6 +135,7 @@ async def _settled(reader: Reader, explanation: Explanation, config: Config) -> 
     explanation.depth, explanation.label = row.depth, row.label or None
     explanation.discovered_via, explanation.discovered_as = row.via or None, row.link
     explanation.requisite, explanation.worth = row.requisite, row.worth
+    explanation.worth_of_link = row.brings
     explanation.first_seen = rfc3339(row.first_seen) if row.first_seen else None
     explanation.redirected_to = row.target or None
     page = await undamaged(reader, reader.page(row.key)) if row.state in KEPT else None
@@ -165,6 +168,7 @@ def _waiting(explanation: Explanation, waiting: list[Waiting]) -> None:
         explanation.state, explanation.depth, explanation.label = "waiting", ticket.depth, ticket.label or None
         explanation.discovered_via, explanation.discovered_as = ticket.via or None, ticket.link
         explanation.requisite, explanation.worth = ticket.requisite, ticket.worth
+        explanation.worth_of_link = ticket.brings
 
 
 def _host(found: Explanation, host: HostRecord) -> None:

@@ -65,6 +65,7 @@ def settled_row(
         kept_size=page.size if page is not None else row.kept_size if row is not None else 0,
         requisite=ticket.requisite and (row is None or row.requisite),
         worth=ticket.worth,
+        brings=finder.brings,
         rate=verdict.rate or (row.rate if row is not None else b""),
         kept_language=page.language if page is not None else row.kept_language if row is not None else "",
         gone_since=(row.gone_since if row is not None and row.gone_since else now) if verdict.state == "gone" else 0.0,

@@ -43,3 +43,16 @@ def test_what_a_trap_rule_means_is_said_with_the_command_that_lifts_it(
     said = "\n".join(lines_of(denied))
     assert MEANINGS[rule] in said
     assert command in said
+
+
+@pytest.mark.parametrize(
+    ("of_link", "said"),
+    [
+        (None, "worth 0.5 as opic reckons"),
+        (0.5, "worth 0.5 as opic reckons: 0.5 by the link that it was found by"),
+        (0.2, "worth 0.5 as opic reckons: 0.2 by the link that it was found by, +0.3 by further links and by waiting"),
+    ],
+)
+def test_where_a_worth_came_from_is_said(of_link: float | None, said: str) -> None:
+    found = Explanation(url="http://a/", key="http://a/", host="a", worth=0.5, worth_by="opic", worth_of_link=of_link)
+    assert f"  {said}" in lines_of(found)

@@ -37,13 +37,17 @@ views.url = {
     if (KEPT.includes(found.state) || found.attempts.length > 1) await stored(url).catch(error => { if (error.status !== 404) throw error; });
   },
 };
+function brought(found) {
+  if (found.worth_of_link === null || found.worth_of_link === undefined) return "";
+  return `: ${found.worth_of_link.toPrecision(4)} by the link that it was found by, the rest by further links and by waiting`;
+}
 function explained(found) {
   const link = address => address && toUrl(address);
   describe("explanation", [
     ["state", found.state || "never met"], ["outcome", [found.outcome, found.status].filter(Boolean).join(", ")], ["decided by", found.rule],
     ["known as", found.key !== found.url && found.key],
     ["discovered", found.discovered_as && (found.discovered_via ? `as ${LINKS[found.discovered_as] ?? found.discovered_as}, depth ${found.depth}` : "given as a seed")],
-    ["worth", found.worth === null || found.worth === undefined ? "" : `${found.worth.toPrecision(4)}, as ${found.worth_by} reckons`],
+    ["worth", found.worth === null || found.worth === undefined ? "" : `${found.worth.toPrecision(4)}, as ${found.worth_by} reckons${brought(found)}`],
     ["from", link(found.discovered_via)], ["label", found.label], ["first visited", moment(found.first_seen)],
     ["redirected to", link(found.redirected_to)], ["same as", link(found.duplicate_of)],
     ["nearly the same as", link(found.near_duplicate_of)], ["owner", found.owner],

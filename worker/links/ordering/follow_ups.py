@@ -93,14 +93,14 @@ class FollowUps:
         for count, (number, (target, kind, priority)) in enumerate(chosen.items(), start=1):
             if count % PIECE == 0:
                 yield
-            brings = worths.get(number)
+            brings = worth = worths.get(number)
             if kind not in REQUISITES and self._sent.knows(number, ticket.depth + 1):
-                brings = None if brings is None else order.owe(number, target.host, brings)
-                if brings is None:
+                worth = None if brings is None else order.owe(number, target.host, brings)
+                if worth is None:
                     continue
-            placed = order.place(brings, priority, usual)
+            placed = order.place(worth, priority, usual)
             follow = tickets.referred(ticket, target, kind, now, placed.priority)
-            follow_ups.append(self._traps.ranked(msgspec.structs.replace(follow, worth=placed.worth)))
+            follow_ups.append(self._traps.ranked(msgspec.structs.replace(follow, worth=placed.worth, brings=brings)))
         return Followed(follow_ups, failures)
 
 
