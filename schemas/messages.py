@@ -30,8 +30,7 @@ class Ticket(msgspec.Struct, frozen=True, array_like=True):
     ``new`` tickets come from the frontier (``visit`` 0); ``retry`` and ``revisit`` only from the calendar. ``robots``
     asks the owner of ``host`` to fetch a robots.txt for another host's ``origin``. ``wake`` is a calendar entry that
     names a ``host`` which has a backlog. ``recrawl`` comes from the frontier and asks the owner for a revisit that is
-    due now, of a URL that has a row. ``drop`` comes from the frontier too: the owner deletes what is kept of the URL,
-    if it was not visited since.
+    due now, of a URL that has a row; ``drop`` that it deletes what is kept of the URL, if it was not visited since.
     """
 
     href: str  # what is requested: the URL as it was first found, by the WHATWG standard; "" for a wake
@@ -73,8 +72,7 @@ class Ticket(msgspec.Struct, frozen=True, array_like=True):
     @property
     def id(self) -> int:
         """Identity and depth as 63 bits, the name of its calendar or backlog entry: a repeated write adds nothing, and
-        what was found on a longer way does not take the place of what was found on a shorter one, nor a requisite that
-        of a page."""
+        no longer way takes the place of a shorter one, nor a requisite that of a page."""
         name = f"{self.kind} {self.visit} {self.depth} {self.origin} {self.key or self.host}"
         name = f"{name} {self.hops} {self.href}" if self.origin else name
         name = f"{name} requisite" if self.requisite else name

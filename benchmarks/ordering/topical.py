@@ -36,6 +36,7 @@ class _Subject(NamedTuple):
     words: tuple[str, ...]
 
 
+WHOLE_SITES: Final = ("ant", "dclaw", "flink", "glref", "httpd", "kissy", "maku77", "ocaml", "sakura")
 SUBJECTS: Final = (
     _Subject("law", frozenset({"code.dccouncil.us"}), ("council", "statute*", "subchapter", "district of columbia")),
     _Subject("ocaml", frozenset({"v2.ocaml.org"}), ("ocaml", "functor*", "camlp4")),
@@ -194,11 +195,11 @@ def topical_web(shape: TopicalShape) -> Topic:
 
 
 def recorded_topics(folder: Path) -> Iterator[Topic]:
-    """A recorded web with each of the `SUBJECTS`."""
-    web = recorded(folder)
+    """The whole sites of a recorded web with each of the `SUBJECTS`."""
+    web = recorded(folder, WHOLE_SITES)
     for name, sites, words in SUBJECTS:
         pages = frozenset(number for number, host in enumerate(web.hosts) if host in sites) - web.moved
-        settings = {"topic_words": words, "topic_threshold": 0.5}
+        settings: dict[str, object] = {"topic_words": words, "topic_threshold": 0.5, "concurrency": 2}
         yield Topic(web, pages, settings, f"recorded, {name}", part=0.2)
 
 

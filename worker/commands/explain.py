@@ -141,12 +141,13 @@ def _outcome(found: Explanation | AttemptView) -> str:
     return outcome if status in outcome else f"{outcome} {status}".strip()
 
 
-def _brought(found: Explanation) -> str:
+def _brought(explanation: Explanation) -> str:
     """Where the worth of a URL came from."""
-    if found.worth is None or found.worth_of_link is None:
+    worth, brought = explanation.worth, explanation.worth_of_link
+    if worth is None or brought is None:
         return ""
-    of_link, rest = f"{found.worth_of_link:.4g} by the link that it was found by", found.worth - found.worth_of_link
-    if abs(rest) <= 1e-6 * abs(found.worth):
+    of_link, rest = f"{brought:.4g} by the link that it was found by", worth - brought
+    if abs(rest) <= 1e-6 * abs(worth):
         return f": {of_link}"
     return f": {of_link}, {rest:+.4g} by further links and by waiting"
 

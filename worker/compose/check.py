@@ -6,8 +6,10 @@ from dataclasses import dataclass
 
 from gregor.worker.adapters.differences import Differences
 from gregor.worker.borders.errors import Damaged
+from gregor.worker.borders.reader import Reader
 from gregor.worker.compose.engine import engine_of
 from gregor.worker.config.settings import Config
+from gregor.worker.frontier.counts import DROPPED
 from gregor.worker.inspect.check import CheckProgress, StockCheck
 from gregor.worker.inspect.mend import Mender
 
@@ -35,7 +37,7 @@ async def checking(config: Config, progress: CheckProgress, *, mend: bool) -> As
             stock = await engine.stock()
             try:
                 mender = None if mending is None else Mender(mending, reader, urls)
-                check = StockCheck(stock, urls, Differences, progress, drops=config.stale_after is not None)
+                check = StockCheck(stock, urls, Differences, progress, drops=await _has_dropped(reader))
                 yield Opened(check, await stock.sizes(), mender)
             finally:
                 await stock.close()
@@ -44,6 +46,12 @@ async def checking(config: Config, progress: CheckProgress, *, mend: bool) -> As
     finally:
         if mending is not None:
             await mending.close()
+
+
+async def _has_dropped(reader: Reader) -> bool:
+    """Whether a stale URL was ever dropped, whatever the settings say now: until then each link must lead to a URL that
+    is known."""
+    return any([record.counts.get(DROPPED, 0) async for record in reader.partitions()])
 
 
 def _told_by_the_check(damage: Damaged) -> None:

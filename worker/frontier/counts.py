@@ -2,7 +2,7 @@
 
 Names are "pages", "pages_200", "bytes" and "requests"; "requisites" and "requisites_200", which are no pages but whose
 bytes count; "state fetched" and so on, of URLs by their rows; "status 200",
-of answers to pages; "error dns", of failed visits by cause.
+of answers to pages; "error dns", of failed visits by cause; "dropped", URLs of which nothing is kept any more.
 """
 
 import zlib
@@ -13,6 +13,7 @@ from typing import Final, NamedTuple
 from gregor.schemas.messages import Page, Row
 
 TOTALS: Final = ("pages", "pages_200", "bytes", "requests")
+DROPPED: Final = "dropped"
 STATE, STATUS, ERROR = "state ", "status ", "error "
 """What the names of each kind begin with."""
 KEPT_EVERY: Final = 5
@@ -68,7 +69,7 @@ def forgotten_counts(rows: Iterable[tuple[Row, Row]]) -> Counter[str]:
 
 def dropped_counts(row: Row) -> Counter[str]:
     """What it changes that nothing is kept of a URL any more."""
-    counts: Counter[str] = Counter({STATE + row.state: -1})
+    counts: Counter[str] = Counter({STATE + row.state: -1, DROPPED: 1})
     if row.page:
         count_change(counts, _lost_with(row))
     return counts

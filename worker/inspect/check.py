@@ -43,7 +43,7 @@ CheckProgress: TypeAlias = Callable[[str, int], None]
 
 
 class StockCheck:
-    """One look through a stock; ``urls`` writes URLs as the crawl does; ``drops``: stale URLs are dropped, so that
+    """One look through a stock; ``urls`` writes URLs as the crawl does; ``drops``: stale URLs were dropped, so that
     where a link leads need not be known."""
 
     def __init__(

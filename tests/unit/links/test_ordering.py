@@ -15,7 +15,7 @@ from gregor.worker.compose.extraction import extraction_of, policy_of
 from gregor.worker.config.settings import Config, replace
 from gregor.worker.links.found_link import FoundLink
 from gregor.worker.links.ordering.fetch_order import FetchOrder
-from gregor.worker.links.ordering.opic import FOLDER, FOLDERS, MOST_LIFT, TAX, Opic
+from gregor.worker.links.ordering.opic import FOLDER, TAX, Opic
 from gregor.worker.links.ordering.own import OwnPolicy
 from gregor.worker.links.ordering.policy import SEED, BroughtPage
 from gregor.worker.links.ordering.quantiles import BANDS, RunningQuantiles
@@ -171,47 +171,13 @@ def test_the_cash_of_a_page_is_split_less_a_tax_and_its_sum_is_bounded() -> None
 
 @pytest.mark.parametrize("name", ["http://a.example/guide/", "http://a.example/guide/index.html", "http://a.example/"])
 def test_a_url_that_names_a_folder_comes_sooner_and_hands_on_no_more(name: str) -> None:
-    of_folder, other = at_once(Opic().worths(page(links=2), [link(name), link("http://b.example/a.html")]))
+    of_folder, other = at_once(Opic().worths(page(links=2), [link(name), link("http://a.example/guide/a.html")]))
     assert of_folder == pytest.approx(FOLDER * other)
     handed_on = brought(Opic(), of_folder, 1, name)
     assert handed_on == pytest.approx(brought(Opic(), other, 1))
     (by_query,) = at_once(Opic().worths(page(links=1), [link("http://a.example/guide/?page=2")]))
     (plain,) = at_once(Opic().worths(page(links=1), [link()]))
     assert by_query == plain
-
-
-def test_a_url_comes_the_sooner_the_more_leads_to_the_folder_that_it_lies_in_and_hands_on_no_more() -> None:
-    opic = Opic()
-    for _ in range(20):
-        at_once(opic.worths(page(links=2), [link("http://a.example/famous/"), link("http://a.example/else")]))
-    several = ["http://a.example/famous/a.html", "http://a.example/obscure/a.html", "http://a.example/famous/b/?page=2"]
-    famous, obscure, below = at_once(opic.worths(page(links=3), list(map(link, several))))
-    assert famous == pytest.approx((1.0 + MOST_LIFT) * obscure)
-    assert below == pytest.approx(obscure), "it lies in a folder of its own"
-    again = BroughtPage(several[0], several[0], "a.example", 1, "http://a.example/", famous, 1, "", "")
-    plain = BroughtPage(several[1], several[1], "a.example", 1, "http://a.example/", obscure, 1, "", "")
-    (of_famous,), (of_obscure,) = (at_once(opic.worths(of, [link("http://b.example/x")])) for of in (again, plain))
-    assert of_famous == pytest.approx(of_obscure, rel=1e-3)
-
-
-def test_a_folder_in_which_urls_grow_without_end_lifts_them_ever_less() -> None:
-    opic, worths = Opic(), []
-    for _ in range(5):
-        at_once(opic.worths(page(links=1), [link("http://a.example/calendar/")]))
-    for number in range(300):
-        day = link(f"http://a.example/calendar/{number}")
-        worths += at_once(opic.worths(page(links=2), [day, link("http://b.example/x")]))
-    lifts = [day / other for day, other in zip(worths[::2], worths[1::2], strict=True)]
-    assert lifts[0] > 1.2
-    assert lifts == sorted(lifts, reverse=True)
-    assert lifts[-1] < 1.02
-
-
-def test_what_is_known_of_folders_is_bounded() -> None:
-    opic = Opic()
-    for number in range(2 * FOLDERS):
-        at_once(opic.worths(page(links=1), [link(f"http://a.example/{number}/")]))
-    assert len(opic._folders) + len(opic._folders_before) <= FOLDERS + 1
 
 
 def test_a_chain_that_leads_on_alone_has_ever_less_of_what_many_link() -> None:
