@@ -93,12 +93,12 @@ class FollowUps:
         for count, (number, (target, kind, priority)) in enumerate(chosen.items(), start=1):
             if count % PIECE == 0:
                 yield
-            brings = worth = worths.get(number)
+            brings = total = worths.get(number)
             if kind not in REQUISITES and self._sent.knows(number, ticket.depth + 1):
-                worth = None if brings is None else order.owe(number, target.host, brings)
-                if worth is None:
+                total = None if brings is None else order.owe(number, target.host, brings)
+                if total is None:
                     continue
-            placed = order.place(worth, priority, usual)
+            placed = order.place(total, priority, usual)
             follow = tickets.referred(ticket, target, kind, now, placed.priority)
             follow_ups.append(self._traps.ranked(msgspec.structs.replace(follow, worth=placed.worth, brings=brings)))
         return Followed(follow_ups, failures)
