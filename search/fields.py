@@ -18,6 +18,7 @@ from gregor.search.documents import (
 )
 from gregor.search.query import ParsedQuery, Phrase
 from gregor.search.terms import joined
+from gregor.search.words import endings
 
 TEXTS: Final = ("title", "headings", "text", "anchors", "url")
 """Fields of terms."""
@@ -104,11 +105,11 @@ def fields(document: IndexedDocument) -> dict[str, Any]:
         "type": types(document.content_type),
         "label": document.label.lower(),
         "item": [*document.items],
-        "title": joined(document.title),
-        "headings": joined("\n".join(document.headings)),
-        "text": _bounded(joined(document.text)),
-        "anchors": " ".join(anchor_terms(document.anchors)),
-        "url": " ".join(url_terms(key for key, _ in document.keys[:MOST_URLS])),
+        "title": _with_endings(joined(document.title)),
+        "headings": _with_endings(joined("\n".join(document.headings))),
+        "text": _with_endings(_bounded(joined(document.text))),
+        "anchors": _with_endings(" ".join(anchor_terms(document.anchors))),
+        "url": _with_endings(" ".join(url_terms(key for key, _ in document.keys[:MOST_URLS]))),
         "at": document.at,
     }
 
@@ -116,6 +117,10 @@ def fields(document: IndexedDocument) -> dict[str, Any]:
 def _bounded(text: str) -> str:
     """Joined terms, as many as are indexed."""
     return text if len(text) < 2 * MOST_TERMS else " ".join(text.split(None, MOST_TERMS)[:MOST_TERMS])
+
+
+def _with_endings(text: str) -> str:
+    return text + endings(text)
 
 
 def boost(rank: float) -> float:

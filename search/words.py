@@ -62,8 +62,11 @@ _LETTERS, MARKS = _letters_and_marks()
 """MARKS: those of the first plane, as the inside of a character class."""
 WORD: Final = re.compile(f"[{_LETTERS}{MARKS}{_JOINERS}{_ASTRAL}]+")
 _PIECE: Final = re.compile(f"({WORD.pattern})|([{UNSPACED}][{UNSPACED}{MARKS}]*)")
+_FIRST_UNSPACED: Final = "\u0e01"
 HAS_UNSPACED: Final = re.compile(f"[{UNSPACED}]")
 _UNIT: Final = re.compile(f"[^{MARKS}][{MARKS}]*")
+ENDING: Final = "_"
+"""What stands before a character that ends a pair, and in no term."""
 HAS_MARK: Final = re.compile(f"[{MARKS}]")
 _NO_WORD: Final = re.compile(f"[^{_LETTERS}{UNSPACED}{MARKS}{_ASTRAL}]+")
 _DROPPED: Final = re.compile(
@@ -157,9 +160,19 @@ def is_lone(term: str) -> bool:
 def of_pairs(term: str) -> str:
     """The terms that a lone character is a part of, as a regular expression that engines read; "" for other terms.
 
-    Few steps lead to them in a dictionary: one that begins with any sign but of these scripts is not looked at.
+    Few steps lead to them in a dictionary: all begin alike. Pairs that it ends are found by what `endings` adds.
     """
-    if not is_lone(term):
+    return f"{term}([{UNSPACED}].{{0,3}})?|{ENDING}{term}" if is_lone(term) else ""
+
+
+def endings(joined: str) -> str:
+    """What is indexed behind the terms of a text, so that a lone character is found by how terms begin: characters of
+    scripts without spaces that end pairs and begin none, each behind a sign that no term has."""
+    if joined.isascii():
         return ""
-    other = f"[{UNSPACED}].{{0,3}}"  # a character, and marks
-    return f"{term}({other})?|{other}{term}"
+    found = [term for term in {*joined.split()} if term >= _FIRST_UNSPACED]
+    firsts, lasts = {term[0] for term in found}, {term[-1] for term in found}
+    if any(map(HAS_MARK.match, lasts)) or max(map(len, found), default=0) > 2:  # not all signs are units of their own
+        units = [_UNIT.findall(term) for term in found if HAS_UNSPACED.match(term) is not None]
+        firsts, lasts = {parts[0] for parts in units}, {parts[-1] for parts in units}
+    return "".join(f" {ENDING}{unit}" for unit in sorted(lasts - firsts) if HAS_UNSPACED.match(unit) is not None)

@@ -17,7 +17,7 @@ from gregor.search.borders import Unusable
 from gregor.worker.base.replaced import replaced
 
 _CURRENT: Final = "current"
-FORMAT: Final = 3
+FORMAT: Final = 4
 """Of the fields, of the book, and of how texts become terms: an index of another one is made anew."""
 
 

@@ -17,7 +17,7 @@ from gregor.search.borders import IndexLost, Unusable
 from gregor.search.facets import COUNTED
 from gregor.search.fields import EXACT, TEXTS
 
-FORMAT: Final = 5
+FORMAT: Final = 6
 """Of the fields, and of how texts become terms: an index of another one is made anew."""
 DOCUMENTS_A_SHARD: Final = 2_500_000
 """So many documents of the web are about 25 GB: beyond 50 a shard is slow to move and to recover."""

@@ -104,6 +104,14 @@ def test_what_is_gone_is_said(path: str, gone: str) -> None:
         assert (status, kind) == (503, b"application/problem+json") and "secret" not in body
 
 
+@pytest.mark.parametrize("path", ["/", "/text", "/why"])
+def test_what_is_gone_is_said_to_a_browser_on_a_page(path: str) -> None:
+    query = b"q=fox" if path == "/" else b"id=x"
+    status, kind, body = answer(searching(None, index=Unusable("/secret holds none")), path, query, b"text/html")
+    assert (status, kind) == (503, b"text/html; charset=utf-8")
+    assert "<code>gregor index</code> makes one" in body and "secret" not in body
+
+
 def test_a_damaged_text_is_said_to_be() -> None:
     broken = searching(Damaged("page", URL, "its checksum is wrong"))
     status, _, body = answer(broken, "/text", b"id=x")

@@ -1,5 +1,6 @@
 """What counts as the same word, in whatever script."""
 
+import re
 import sys
 import unicodedata
 from collections.abc import Iterator
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 from gregor.search import terms as cutting
 from gregor.search.arrays import joined_by_arrays
 from gregor.search.terms import LONGEST, terms
-from gregor.search.words import terms_of_piece
+from gregor.search.words import ENDING, UNSPACED, endings, is_lone, of_pairs, terms_of_piece
 
 
 @pytest.mark.parametrize(
@@ -150,3 +151,26 @@ def test_a_long_text_has_the_terms_of_its_parts(piece: str) -> None:
     assert (
         terms(filling * 200 + piece + " " + filling * 200) == terms(filling) * 200 + terms(piece) + terms(filling) * 200
     )
+
+
+UNITS = ("日", "本", "語", "ไ", "ที่", "ก", "ก้", "한", "न", "नी", "a", "b", " ", ".")
+
+
+@given(st.lists(st.sampled_from(UNITS), max_size=12), st.sampled_from(UNITS))
+def test_a_lone_character_is_found_by_how_terms_begin_wherever_it_stands_in_a_run(units: list[str], sought: str) -> None:
+    (term,) = terms(sought) or [""]
+    if not is_lone(term):
+        assert of_pairs(term) == ""
+        return
+    joined = " ".join(terms("".join(units)))
+    other = f"[{UNSPACED}].{{0,3}}"  # a character, and its marks
+    in_a_pair = re.compile(f"{term}({other})?|{other}{term}")
+    begins_alike = re.compile(of_pairs(term))
+    added = endings(joined).split()
+    assert any(map(in_a_pair.fullmatch, joined.split())) == any(map(begins_alike.fullmatch, joined.split() + added))
+    assert all(word.startswith(ENDING) and ENDING not in word[1:] for word in added)
+
+
+def test_what_ends_pairs_and_begins_none_is_added_once() -> None:
+    assert endings(" ".join(terms("日本語 と 本語 日本"))) == f" {ENDING}語"
+    assert endings("plain words") == endings("слова") == endings("本 and 語") == ""

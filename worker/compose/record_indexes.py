@@ -19,7 +19,7 @@ SCANNED: Final = ("events", "deadletters", "hosts", "orders")
 LOGS: Final = "logs"
 NAMES: Final = (*SCANNED, LOGS)
 _FOLDER: Final = "records"
-_FORMAT: Final = "5"
+_FORMAT: Final = "6"
 _HEAP: Final = 16 * 1024 * 1024
 _LEAST_REFRESH: Final = 5.0
 
