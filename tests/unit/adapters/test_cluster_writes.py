@@ -10,6 +10,7 @@ import pytest
 
 from gregor.schemas.messages import Page
 from gregor.worker.adapters.cluster.cassandra_client import Cassandra
+from gregor.worker.adapters.cluster.redis_contents import NOBODY, Claim
 from gregor.worker.adapters.cluster.seen import RedisSeen
 from gregor.worker.adapters.cluster.store import ClusterStore
 from gregor.worker.adapters.cluster.store_pages import CHUNK, Pages
@@ -61,3 +62,33 @@ def test_who_owned_a_content_gives_it_up_before_its_name_goes() -> None:
     seen._contents, seen._claimants = SimpleNamespace(release=noted("release")), SimpleNamespace(drop=noted("drop"))
     asyncio.run(seen.disown(b"f", "http://a.test/"))
     assert done == ["release", "drop"]
+
+
+def test_what_is_asked_twice_at_once_is_answered_twice() -> None:
+    async def read(_: object) -> list[bytes]:
+        return [b"110"]
+
+    seen: Any = RedisSeen.__new__(RedisSeen)
+    seen._crawl, seen._client = "c", SimpleNamespace(split=False, read=read)
+    assert asyncio.run(seen.seen([5, 5, 7])) == [True, True, False]
+
+
+def test_an_owner_whose_page_is_kept_no_more_is_replaced_if_it_is_the_owner_still() -> None:
+    gone, key = 99, "http://a.test/"
+    asked = list[Claim]()
+
+    async def claim(claims: list[Claim]) -> list[int]:
+        asked.extend(claims)
+        assert len(asked) < 4, "it asks for ever"
+        return [one.claimant if one.replaces == gone else gone for one in claims]
+
+    async def named(_: bytes, owner: int) -> str | None:
+        return None
+
+    async def put(*_: object) -> None:
+        return None
+
+    seen: Any = RedisSeen.__new__(RedisSeen)
+    seen._contents, seen._claimants = SimpleNamespace(claim=claim), SimpleNamespace(key=named, put=put)
+    assert asyncio.run(seen.claim(b"f", key)) == key
+    assert [one.replaces for one in asked] == [NOBODY, gone]

@@ -1,6 +1,7 @@
 """In which order adapters write: what is relied upon is durable before what relies on it, and goes after it."""
 
 import asyncio
+import concurrent.futures
 import hashlib
 import io
 import os
@@ -11,7 +12,7 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
-from confluent_kafka import OFFSET_INVALID, TopicPartition
+from confluent_kafka import OFFSET_INVALID, KafkaError, KafkaException, TopicPartition
 
 from gregor.partitioner.hashing import partition_of
 from gregor.schemas.messages import PRIORITIES
@@ -179,6 +180,92 @@ def test_a_mark_that_comes_while_records_are_deleted_is_not_set_back() -> None:
 
     asyncio.run(play())
     assert rounds[:2] == [{source: 5, other: 6}, {source: 9, other: 6}], "what failed is tried again"
+
+
+def test_records_are_deleted_up_to_the_watermark_and_what_failed_is_left_to_do() -> None:
+    """One more would be a record that is not finished."""
+    asked = list[TopicPartition]()
+
+    def delete_records(wanted: list[TopicPartition], request_timeout: float) -> dict[TopicPartition, Any]:
+        asked.extend(wanted)
+        answers = {one: concurrent.futures.Future[None]() for one in wanted}
+        for one, answer in answers.items():
+            if one.partition == 4:
+                answer.set_exception(KafkaException("away"))
+            else:
+                answer.set_result(None)
+        return answers
+
+    async def play() -> dict[tuple[str, int], int]:
+        trimmer: Any = Trimmer({}, 1.0, 60.0)
+        trimmer._admin = SimpleNamespace(delete_records=delete_records)
+        left: dict[tuple[str, int], int] = await trimmer._delete({("topic", 3): 7, ("topic", 4): 9})
+        await trimmer.close()
+        return left
+
+    assert asyncio.run(play()) == {("topic", 4): 9}
+    assert [(one.partition, one.offset) for one in asked] == [(3, 7), (4, 9)]
+
+
+def test_a_span_of_the_calendar_is_taken_for_written_once_it_is() -> None:
+    """Else no later entry writes it, and nothing below it is found."""
+    written, fails = list[str](), [True]
+
+    async def write_each(statement: str, many: Sequence[object]) -> None:
+        if _table(statement) == "calendar_spans" and many and fails.pop():
+            raise Unavailable("Cassandra", "away")
+        written.extend(_table(statement) for _ in many)
+
+    async def put() -> None:
+        calendars = Calendars(cast(Cassandra, SimpleNamespace(write_each=write_each)))
+        with pytest.raises(Unavailable):
+            await calendars.put(3, SPARSE, 7)
+        fails.append(False)
+        await calendars.put(3, SPARSE, 8)
+
+    asyncio.run(put())
+    assert written == ["calendar_spans", "calendar_buckets", "calendar_buckets", "calendar", "calendar"]
+
+
+def test_of_the_calendar_whole_spans_before_the_cursors_are_forgotten_and_none_other() -> None:
+    told = list[tuple[str, tuple[object, ...]]]()
+
+    async def write(statement: str, values: tuple[object, ...]) -> None:
+        told.append((" ".join(statement.split()), values))
+
+    async def play() -> None:
+        calendars = Calendars(cast(Cassandra, SimpleNamespace(write=write)))
+        for cursor in (5, (1 << 14) + 5, (1 << 14) + 9):
+            await calendars.passed(3, cursor, 7)
+
+    asyncio.run(play())
+    statement = "DELETE FROM calendar_spans USING TIMESTAMP ? WHERE partition = ? AND span < ?"
+    assert told == [(statement, (6, 3, 0)), (statement, (6, 3, 1))]
+
+
+def test_a_message_that_may_not_be_there_fails_its_whole_publication(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever publishes links would finish their page otherwise."""
+    monkeypatch.setattr(kafka_producer, "Producer", lambda _: None)
+    refused = KafkaError(KafkaError._MSG_TIMED_OUT)
+
+    async def publish(errors: list[KafkaError | None]) -> dict[tuple[str, int], int]:
+        loop, ends = asyncio.get_running_loop(), dict[tuple[str, int], int]()
+        thread = SimpleNamespace(call=lambda call: None, tell=loop.call_soon)
+        publisher = Publisher(cast(Any, thread), {}, 5.0, ends.update)
+        waits = asyncio.create_task(publisher.publish([Message("t", 1, b"a", b"b")] * len(errors)))
+        await asyncio.sleep(0)
+        (batch,) = publisher._batches
+        for offset, error in enumerate(errors):
+            assert not waits.done()
+            here = SimpleNamespace(topic=lambda: "t", partition=lambda: 1, offset=lambda offset=offset: offset)
+            batch.delivered(error, None if error else here)
+        await waits
+        return ends
+
+    assert asyncio.run(publish([None, None])) == {("t", 1): 2}
+    for errors in ([refused, None], [None, refused]):
+        with pytest.raises(Unavailable):
+            asyncio.run(publish(errors))
 
 
 def test_where_nothing_was_committed_reading_begins_at_the_start() -> None:

@@ -6,8 +6,9 @@ import time
 import pytest
 
 from gregor.schemas.messages import Ticket
+from gregor.worker.base.shortage import RECOVERY, SHORTEST, LocalShortage
 from gregor.worker.borders.resolver import Resolution
-from gregor.worker.borders.transport import Request, SocketAddress
+from gregor.worker.borders.transport import Failure, Request, SocketAddress
 from gregor.worker.config.settings import Config, HostOverride, replace
 from gregor.worker.fetch.address_gate import AddressGate
 from gregor.worker.fetch.fetcher import Fetcher
@@ -133,5 +134,22 @@ def test_credentials_headers_and_cookies_go_where_they_belong() -> None:
         assert [one.get("authorization") for one in sent] == [None, None, "of the host", None]
         assert [one.get("X-Key") for one in sent] == ["1", "1", "1", None]
         assert [one.get("Cookie") for one in sent] == [None, "k=v", "k=v", None]
+
+    asyncio.run(ask())
+
+
+def test_after_a_shortage_what_is_answered_brings_back_how_many_are_fetched_at_once() -> None:
+    async def ask() -> None:
+        names = Resolves()
+        names.let.set()
+        transport = MemoryTransport({"http://c.test/": Failure("timeout", "why")})
+        one = fetcher(names, transport, Config(delay=0.0, concurrency=8))
+        assert one.lacks(LocalShortage("no descriptor"), 8, 0) == SHORTEST
+        assert one.thrift.most(8) == 4
+        for number in range(RECOVERY * 4):
+            await fetched(one, "http://c.test/")
+            assert one.thrift.most(8) == 4, "what fails says nothing"
+            await fetched(one, f"http://a.test/{number}")
+        assert one.thrift.most(8) == 5
 
     asyncio.run(ask())
