@@ -104,6 +104,17 @@ def test_files_of_an_earlier_export_of_the_name_go_once_the_new_ones_are_whole(
     assert names == ["site-00001.warc.gz", "site-00099.warc.gz", "site-one.warc.gz"]
 
 
+@pytest.mark.parametrize("words", [[], ["--size", "1GB"]])
+def test_no_index_of_an_earlier_export_stays_beside_new_files(words: list[str], output: Output, tmp_path: Path) -> None:
+    output.bytes("export", "warc", "-o", "site.warc.gz", "--cdxj", *words)
+    (tmp_path / "other.cdxj").write_text("of somebody else")
+    assert (tmp_path / "site.cdxj").exists()
+    output.bytes("export", "warc", "-o", "site.warc.gz", *words)
+    assert [file.name for file in tmp_path.glob("*.cdxj")] == ["other.cdxj"]
+    output.bytes("export", "warc", "-o", "site.warc.gz", "--cdxj", *words)
+    assert (tmp_path / "site.cdxj").stat().st_size
+
+
 @pytest.mark.parametrize(
     "words", [["-o", "site.wacz"], ["--wacz", "-o", "site.zip"], ["--wacz", "-o", "s.wacz", "--size", "4KB"]]
 )

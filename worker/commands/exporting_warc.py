@@ -45,10 +45,13 @@ async def warc(arguments: argparse.Namespace, config: Config, reader: Reader, wa
             wacz.finish(index.lines() if index is not None else ())
             return count
         if arguments.size is None and not arguments.cdxj:
-            file = stack.enter_context(output(arguments.output, _NO_TEXT))
             name = PurePosixPath(arguments.output).name.replace("-", "", arguments.output == "-")
-            segments = Segments(lambda _: (name, file), first)
-            return await export.warc(reader, segments, wanted, arguments.part)
+            with output(arguments.output, _NO_TEXT) as file:
+                count = await export.warc(reader, Segments(lambda _: (name, file), first), wanted, arguments.part)
+            if name.endswith(_ENDING) and name != _ENDING:
+                with places.writing(arguments.output):
+                    _end_index(*_named(arguments.output))
+            return count
         files = stack.enter_context(_files(arguments.output, numbered=arguments.size is not None))
         segments = Segments(files.begin, first, size=arguments.size, index=index)
         count = await export.warc(reader, segments, wanted, arguments.part)
@@ -89,7 +92,7 @@ class _Files:
 
     def add_index(self, index: Cdxj) -> None:
         """The index of them all."""
-        self.begun.append(self._place.create(f"{self._stem}.cdxj"))
+        self.begun.append(self._place.create(_index(self._stem)))
         for line in index.lines():
             self.begun[-1].file.write(line)
 
@@ -98,6 +101,15 @@ def first_of(path: str) -> str:
     """The first of several files that are named after a path. Raises `BadInput`."""
     folder, stem = _named(path)
     return f"{folder}/{_numbered(stem, 1)}"
+
+
+def _index(stem: str) -> str:
+    return f"{stem}.cdxj"
+
+
+def _end_index(folder: str, stem: str) -> None:
+    """Remove that of an earlier export of this name: of what is in the new files it knows nothing."""
+    places.place_of(folder).remove(_index(stem))
 
 
 def _numbered(stem: str, number: int) -> str:
@@ -120,6 +132,7 @@ def _files(path: str, *, numbered: bool) -> Iterator[_Files]:
     with places.writing(path):
         try:
             yield files
+            _end_index(folder, stem)
             for file in files.begun:
                 file.keep()
             files.end_earlier()
