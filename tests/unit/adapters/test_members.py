@@ -89,11 +89,12 @@ def test_a_member_whose_node_somebody_removed_is_none() -> None:
     member = Membership(server.connect(), TREE, PARTITIONS, "a", 1)
     asyncio.run(member.join())
     asyncio.run(member.look())
-    assert member.path is not None
+    path = member.path
+    assert path is not None
     assert member.wanted
-    server.remove(member.path)
+    server.remove(path)
     member.forget()
-    asyncio.run(member.look())
+    assert asyncio.run(member.look()), "what it should own has changed"
     assert (member.path, member.wanted) == (None, frozenset())
 
 
