@@ -3,17 +3,22 @@
 import asyncio
 import hashlib
 import io
+from contextlib import nullcontext
 from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
 
-from gregor.schemas.messages import Page
+from gregor.schemas.messages import Page, RobotsRecord, encode
 from gregor.worker.adapters.cluster.cassandra_client import Cassandra
+from gregor.worker.adapters.cluster.redis_client import RedisClient, RedisCommand
 from gregor.worker.adapters.cluster.redis_contents import NOBODY, Claim
 from gregor.worker.adapters.cluster.seen import RedisSeen
 from gregor.worker.adapters.cluster.store import ClusterStore
+from gregor.worker.adapters.cluster.store_backlogs import Backlogs
 from gregor.worker.adapters.cluster.store_pages import CHUNK, Pages
+from gregor.worker.adapters.compression import Compressor
+from gregor.worker.borders.errors import Damaged, Unavailable
 from tests.unit.adapters.test_order_of_writes import Statements
 
 
@@ -92,3 +97,54 @@ def test_an_owner_whose_page_is_kept_no_more_is_replaced_if_it_is_the_owner_stil
     seen._contents, seen._claimants = SimpleNamespace(claim=claim), SimpleNamespace(key=named, put=put)
     assert asyncio.run(seen.claim(b"f", key)) == key
     assert [one.replaces for one in asked] == [NOBODY, gone]
+
+
+def made(key: str, **changes: Any) -> Page:
+    return Page(key, key, "a.test", 1, "new", 200, 1.0, sketch=bytes(range(56)), **changes)
+
+
+def test_a_page_that_stands_where_another_one_should_is_damaged() -> None:
+    pages, data = Pages(cast(Cassandra, None)), Compressor().compress(encode(made("http://a.test/")))
+    assert asyncio.run(pages.unpack("http://a.test/", data, b"")) == made("http://a.test/")
+    with pytest.raises(Damaged, match="another URL"):
+        asyncio.run(pages.unpack("http://a.test/other", data, b""))
+
+
+def test_of_exact_duplicates_no_sketch_is_kept() -> None:
+    pages = Pages(cast(Cassandra, None))
+    assert pages.sketched(made("http://a.test/"), 7, 0)
+    assert not pages.sketched(made("http://a.test/", duplicate_of="http://a.test/first"), 7, 0)
+
+
+@pytest.mark.parametrize("shard", [None, 0, 3])
+def test_a_backlog_in_whatever_shard_is_one_that_waits(shard: int | None) -> None:
+    async def read_each(_: str, many: list[tuple[int, int]]) -> list[list[tuple[int]]]:
+        return [[(1,)] if of == shard else [] for _, of in many]
+
+    backlogs = Backlogs(cast(Cassandra, SimpleNamespace(read_each=read_each)))
+    assert asyncio.run(backlogs.waiting(3)) is (shard is not None)
+
+
+@pytest.mark.parametrize("acknowledged", [1, 2])
+def test_a_write_that_too_few_replicas_have_is_in_doubt(acknowledged: int) -> None:
+    async def send(commands: list[RedisCommand], replicas: int) -> list[Any]:
+        return [*(b"OK" for _ in commands), acknowledged]
+
+    client: Any = RedisClient.__new__(RedisClient)
+    client._send = send
+    running = client._run([[RedisCommand("k", ("SET", "k", 1))]], 2)
+    with nullcontext() if acknowledged == 2 else pytest.raises(Unavailable, match="1 of 2 replicas"):
+        assert asyncio.run(running) == [[b"OK"]]
+
+
+def test_of_two_robots_txt_the_one_that_was_fetched_later_stays_whoever_writes_it() -> None:
+    stamps = list[object]()
+
+    async def write(_: str, values: tuple[object, ...]) -> None:
+        stamps.append(values[-1])
+
+    store: Any = ClusterStore.__new__(ClusterStore)
+    store._cassandra, store._robots_ahead = SimpleNamespace(write=write), 0.0
+    for fetched_at, stamp in ((200.0, 1), (100.0, 1 << 40)):
+        asyncio.run(store.put_robots(RobotsRecord("http://a.test", "allow", fetched_at, 0.0), stamp))
+    assert stamps == [200_000_000, 100_000_000]
