@@ -216,7 +216,7 @@ def lines(topic: Topic, *, discover: int | None = None) -> Iterator[str]:
         begun = time.process_time()
         policy = BestFirst() if name == "best-first" else None
         order, _ = virtual_crawl.crawl(
-            web, round(topic.part * pages), policy=policy, **BOUND, **topic.settings, **settings
+            web, round(topic.part * pages), policy=policy, **{**BOUND, **topic.settings, **settings}
         )
         spent = (time.process_time() - begun) * 1000 / max(1, len(order))
         shares = [

@@ -23,12 +23,15 @@ MOST_TEXT: Final = 6000
 """Characters of a text that are looked at, from its beginning."""
 _MOST_WORDS: Final = 200
 """Words of a title, of a URL or of an anchor that are looked at."""
-_WORDS: Final = re.compile(
-    r"(?:[^\W_]|[\u0300-\u036f\u0591-\u05bd\u05bf-\u05c7\u064b-\u065f\u0670\u0900-\u0963\u0966-\u0dff])+"
-)
+_MARK: Final = r"[\u0300-\u036f\u0591-\u05bd\u05bf-\u05c7\u064b-\u065f\u0670\u0900-\u0963\u0966-\u0dff]"
+_WORDS: Final = re.compile(rf"(?:[^\W_]|{_MARK})+")
 """Letters and digits, and the marks that stand with letters of many scripts."""
+_MARKS, _NO_MARKS = re.compile(_MARK), re.compile(r"[^\W_]+")
+_BETWEEN: Final = re.compile(r"[\u2000-\u206f\u20a0-\u20bf\u2190-\u22ff]+")
+"""Typographic signs, currencies, arrows: what else is beyond Latin-1 in most texts that are written in its letters."""
 _ASCII: Final = bytes(code if chr(code).isalnum() and code < 128 else 32 for code in range(256)).lower()
-"""What parts words, of text that is ASCII alone: quicker than an expression."""
+_LATIN: Final = bytes(code if chr(code).isalnum() else 32 for code in range(256))
+"""What parts words, of text that is ASCII or Latin-1 alone: quicker than an expression."""
 _UNSPACED: Final = re.compile(
     r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]+"
 )
@@ -55,8 +58,12 @@ def words(text: str, most: int = MOST_TEXT) -> list[str]:
     if text.isascii():
         return text.encode().translate(_ASCII).decode().split()
     text = unicodedata.normalize("NFKC", text).lower()[:most]  # what is one sign may come apart into many
+    try:
+        return _BETWEEN.sub(" ", text).encode("latin-1").translate(_LATIN).decode("latin-1").split()
+    except UnicodeEncodeError:  # other scripts
+        pass
     if _UNSPACED.search(text) is None:
-        return _WORDS.findall(text)
+        return (_NO_MARKS if _MARKS.search(text) is None else _WORDS).findall(text)
     unspaced = [run[at : at + 2] for run in _UNSPACED.findall(text) for at in range(max(1, len(run) - 1))]
     return _WORDS.findall(_UNSPACED.sub(" ", text)) + unspaced
 

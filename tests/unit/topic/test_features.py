@@ -1,11 +1,14 @@
 """Words of pages in any language, and how much is looked at."""
 
 import math
+import unicodedata
 from collections import Counter
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from gregor.worker.topic.features import MOST_TEXT, features, of_page, url_words, words
+from gregor.worker.topic.features import _UNSPACED, _WORDS, MOST_TEXT, features, of_page, url_words, words
 
 
 @pytest.mark.parametrize(
@@ -59,3 +62,15 @@ def test_each_part_weighs_the_same_however_long_it_is() -> None:
 def test_the_same_word_is_another_in_another_part() -> None:
     assert not features(of_page("job", "", "")).keys() & features(of_page("", "job", "")).keys()
     assert of_page("Job list", "", "").title == Counter(["job", "list", "job list"])
+
+
+@given(
+    st.text(
+        st.one_of(st.characters(max_codepoint=0x2600), st.sampled_from("a1 _\u0301\u0915\u093f\u2019\u20ac\u00df")),
+        max_size=40,
+    )
+)
+def test_the_quick_ways_find_the_words_that_the_expression_finds(text: str) -> None:
+    reduced = unicodedata.normalize("NFKC", text).lower()
+    if _UNSPACED.search(reduced) is None:
+        assert words(text) == _WORDS.findall(reduced)
