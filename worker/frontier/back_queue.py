@@ -21,6 +21,7 @@ from gregor.worker.frontier.lanes import (
     SLOTS,
     how_often,
     place_of_spent,
+    worth_of_next,
 )
 from gregor.worker.frontier.queue_item import OPEN_SLOT, FromLog, QueueItem
 from gregor.worker.frontier.revisit_share import VisitsAgain
@@ -75,8 +76,8 @@ class BackQueue:
 
     @property
     def best(self) -> float:
-        """What its next URL is worth, where a policy scores; what sank is worth nothing."""
-        return -heap[0][0] if (heap := self._lanes[Rank.OPEN]) else -FIRST
+        """What its next URL is worth, where a policy scores; what sank counts a part of that, what is spent nothing."""
+        return worth_of_next(self._lanes[Rank.OPEN], self._lanes[Rank.SUNK])
 
     def waiting(self, slot: int) -> int:
         """Items of a slot: all open ones have one, the sections of the site one each; those beyond share the last."""
@@ -291,8 +292,7 @@ class BackQueue:
         return None
 
     def _raise(self, slot: int) -> None:
-        """What sank of a slot and stands better now goes to its lane at once: it need not wait for turns beside the
-        rest of what sank."""
+        """What sank of a slot and stands better now goes to its lane at once, ahead of the rest of what sank."""
         for _, _, item in list(self._lanes[Rank.SUNK]):
             sank = item.state == "queued" and item.lane is Rank.SUNK and item.slot == slot
             if sank and (judged := self._judged(item.ticket)).rank < Rank.SUNK:

@@ -1,9 +1,11 @@
 """The lanes and slots of a back queue, and the places of what waits there. Pure."""
 
 import zlib
+from collections.abc import Sequence
 from typing import Final
 
 from gregor.schemas.messages import Ticket
+from gregor.worker.frontier.queue_item import QueueItem
 from gregor.worker.links.ordering.quantiles import BANDS
 from gregor.worker.links.ordering.standings import FIRST
 from gregor.worker.links.rank import LOOKS_DATED, LOOKS_PAST, Rank
@@ -32,11 +34,23 @@ MOST_TIMES: Final = 4
 
 FIRST_PLACES: Final = 64
 """Items that a slot may have, at least, where each is worth more than all that waited before it came."""
+SUNK_COUNTS: Final = 0.5
+"""What a URL that sank is worth, where hosts are compared."""
 
 
 def place_of_spent(ticket: Ticket) -> int:
     """The deepest first, and those of one depth in no order that a site could choose."""
     return (MOST_DEPTH - min(ticket.depth, MOST_DEPTH)) << 32 | zlib.crc32(ticket.key.encode())
+
+
+def worth_of_next(
+    open_items: Sequence[tuple[float, int, QueueItem]], sunk: Sequence[tuple[float, int, QueueItem]]
+) -> float:
+    """What the next URL of a host is worth, where hosts are compared. Of two with URLs that are worth as much that is
+    first where they look sound; where all sank, as in a large section, it is still before hosts that lead to little."""
+    if open_items:
+        return -open_items[0][0]
+    return SUNK_COUNTS * sunk[0][2].worth if sunk else -FIRST
 
 
 def how_often(reason: str, waiting: int) -> float:

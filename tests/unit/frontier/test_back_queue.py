@@ -1,5 +1,6 @@
 """A host's back queue: its order, and each item once."""
 
+from collections import Counter
 from collections.abc import Iterable
 
 import pytest
@@ -11,6 +12,7 @@ from gregor.worker.frontier.back_queue import BackQueue
 from gregor.worker.frontier.growth import FEW, MANY
 from gregor.worker.frontier.lanes import how_often
 from gregor.worker.frontier.queue_item import FromBucket, FromLog, QueueItem
+from gregor.worker.links.ordering.standings import Standings
 from gregor.worker.links.rank import LOOKS_DATED, LOOKS_ENDLESS, LOOKS_PAST, Judged, Rank
 from gregor.worker.links.shapes import section, target_of
 
@@ -214,3 +216,15 @@ def test_followers_finish_with_their_item() -> None:
     one = item(1)
     one.followers += [FromBucket(7), FromLog(2, 9)]
     assert list(one.sources()) == [FromLog(2, 1), FromBucket(7), FromLog(2, 9)]
+
+
+def test_a_host_whose_urls_all_sank_counts_by_what_they_are_worth_before_hosts_that_lead_to_little() -> None:
+    """A large section of a site that is after the topic sinks as a whole."""
+
+    def best(worth: float, rank: Rank) -> float:
+        queue = BackQueue(Judge(page=rank), Standings(False, 9, lambda _: 0.0, Counter()))
+        url = "http://h/page/1"
+        queue.put(QueueItem(Ticket(url, url, "h", depth=1, worth=worth), FromLog(2, 1), False))
+        return queue.best
+
+    assert best(0.9, Rank.OPEN) > best(0.9, Rank.SUNK) > best(0.2, Rank.OPEN) > best(0.9, Rank.SPENT)
