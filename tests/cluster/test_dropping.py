@@ -12,10 +12,13 @@ from gregor.schemas.messages import Page, Row, stamp
 from gregor.worker.adapters.cluster.cassandra_client import Cassandra, ResultRows
 from gregor.worker.adapters.cluster.dropping import collect
 from gregor.worker.adapters.cluster.reader import ClusterReader
+from gregor.worker.adapters.cluster.sketching import Sketching
 from gregor.worker.adapters.cluster.store import ClusterStore
 from gregor.worker.adapters.cluster.store_pages import CHUNK
 from gregor.worker.adapters.cluster.tokens import scanned
+from gregor.worker.borders.reader import WHOLE
 from gregor.worker.config.servers import Servers
+from gregor.worker.read.fingerprints import sketch_of, words_of
 from tests.cluster.keyspaces import keyspace
 from tests.cluster.servers import Service
 
@@ -103,5 +106,20 @@ def test_what_came_loose_while_the_pages_were_looked_at_stays_loose(
         assert await there(cassandra) == {SHARED}, "its page was seen"
         assert await collect(cassandra, 0.0) == 1
         assert await there(cassandra) == set()
+
+    play(settings, case)
+
+
+def test_nothing_is_like_a_page_that_got_its_sketch_later(settings: Servers) -> None:
+    """Its own record has none: it was stored by a version before sketches, and `rebuild-near` made it."""
+
+    async def case(cassandra: Cassandra, store: ClusterStore) -> None:
+        text = " ".join(f"word{number}" for number in range(40))
+        await store.put_page(Page(A, A, "a.example", 1, "new", 200, 1.0, text=text), None, None, stamp(1, 1))
+        await store.put_rows([Row(A, A, "a.example", 1, "fetched", "", page=1)], stamp(1, 1))
+        await Sketching(cassandra, WHOLE).run(lambda _: None)
+        assert await store.near(sketch_of(words_of("", text)), 0.9) == A
+        await store.drop(A, stamp(1, 9))
+        assert await cassandra.read("SELECT id FROM sketches") == []
 
     play(settings, case)

@@ -10,6 +10,7 @@ from gregor.worker.adapters.cluster.cassandra_client import Cassandra
 from gregor.worker.adapters.cluster.store_pages import Pages, signed
 from gregor.worker.adapters.cluster.tokens import scanned
 from gregor.worker.borders.errors import Damaged
+from gregor.worker.read.fingerprints import bands, sketch_of, words_of
 from gregor.worker.read.sketches import keys_of
 
 VERSIONS: Final = "SELECT visit FROM pages WHERE key = ?"
@@ -21,8 +22,10 @@ _IS_LOOSE: Final = "SELECT sha256 FROM loose_bodies WHERE sha256 = ?"
 _NOT_LOOSE: Final = "DELETE FROM loose_bodies USING TIMESTAMP ? WHERE sha256 = ?"
 _NAMED: Final = "SELECT WRITETIME(sketch) FROM sketches WHERE found_by = ? AND id = ?"
 PAGES: Final = "SELECT key, data, overflow FROM pages WHERE token(key) > ? AND token(key) <= ?"
+_NAMED_EARLIER: Final = "SELECT key, WRITETIME(key) FROM simhashes WHERE band = ? AND simhash = ?"
 _CHUNKS: Final = "SELECT chunks FROM bodies WHERE sha256 = ?"
 _DELETE_SKETCH: Final = "DELETE FROM sketches USING TIMESTAMP ? WHERE found_by = ? AND id = ?"
+_DELETE_SIMHASH: Final = "DELETE FROM simhashes USING TIMESTAMP ? WHERE band = ? AND simhash = ?"
 DELETE_PAGE: Final = "DELETE FROM pages USING TIMESTAMP ? WHERE key = ? AND visit = ?"
 _DELETE_ROW: Final = "DELETE FROM rows USING TIMESTAMP ? WHERE key = ?"
 _DELETE_BODY: Final = "DELETE FROM bodies USING TIMESTAMP ? WHERE sha256 = ?"
@@ -46,16 +49,32 @@ async def drop_url(cassandra: Cassandra, pages: Pages, key: str, stamp: int) -> 
             since = int(time.time() * 1e6)
             await cassandra.write_each(_LOOSE, [(name, since) for name in _held(page, data, overflow)])
             if page is not None:
-                await unsketch(cassandra, [(key, page.sketch)])
+                await make_unlike(cassandra, [page])
     await cassandra.write_each(DELETE_PAGE, [(stamp, key, visit) for visit in visits])
     await cassandra.write(_DELETE_ROW, (stamp, key))
 
 
-async def unsketch(cassandra: Cassandra, sketches: Sequence[tuple[str, bytes]]) -> None:
-    """Nothing is a near-duplicate any more of the pages of some keys, which had these sketches."""
+async def make_unlike(cassandra: Cassandra, pages: Sequence[Page]) -> None:
+    """Nothing is a near-duplicate any more of pages that go, by whatever version they were stored: those without a
+    sketch of their own may have got one later."""
+    sketches = [(page.key, page.sketch or sketch_of(words_of(page.title, page.text))) for page in pages]
     places = [(found_by, signed(url_fingerprint(key))) for key, sketch in sketches for found_by in keys_of(sketch)]
     stamps = zip(places, await cassandra.read_each(_NAMED, places), strict=True)
     await cassandra.write_each(_DELETE_SKETCH, [(stamp, *place) for place, records in stamps for (stamp,) in records])
+    earlier = [(page, band, signed(page.simhash)) for page in pages if page.simhash for band in bands_of(page.simhash)]
+    answers = await cassandra.read_each(_NAMED_EARLIER, [place for _, *place in earlier])
+    of_them = [
+        (stamp, band, simhash)
+        for (page, band, simhash), records in zip(earlier, answers, strict=True)
+        for key, stamp in records
+        if key == page.key
+    ]
+    await cassandra.write_each(_DELETE_SIMHASH, of_them)
+
+
+def bands_of(simhash: int) -> list[int]:
+    """The bands under which versions before sketches stored a simhash."""
+    return [table << 16 | value for table, value in bands(simhash)]
 
 
 async def collect(cassandra: Cassandra, least: float) -> int:

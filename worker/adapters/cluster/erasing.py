@@ -15,15 +15,14 @@ import msgspec
 
 from gregor.schemas.messages import Changed, DeadLetter, Page, PartitionRecord, Row, decode, encode
 from gregor.worker.adapters.cluster.cassandra_client import Cassandra, ResultRows
-from gregor.worker.adapters.cluster.dropping import DELETE_PAGE, PAGES, bodies_of, delete_body, readable, unsketch
+from gregor.worker.adapters.cluster.dropping import DELETE_PAGE, PAGES, bodies_of, delete_body, make_unlike, readable
 from gregor.worker.adapters.cluster.seen import RedisSeen
 from gregor.worker.adapters.cluster.store import PARTITION, PUT_PARTITION, read_one
-from gregor.worker.adapters.cluster.store_pages import Pages, signed
+from gregor.worker.adapters.cluster.store_pages import Pages
 from gregor.worker.adapters.cluster.tokens import scanned
 from gregor.worker.base.streams import in_order
 from gregor.worker.frontier.counts import added, forgotten_counts, opted_out_record
 from gregor.worker.operate.erase import Erased, Looked, Whose
-from gregor.worker.read.fingerprints import bands, sketch_of, words_of
 from gregor.worker.settle.rows import forgotten
 
 _KEYS: Final = "SELECT key, visit, WRITETIME(status) FROM pages WHERE token(key) > ? AND token(key) <= ?"
@@ -32,9 +31,7 @@ _ROWS: Final = "SELECT host, data, WRITETIME(data) FROM rows"
 _LETTERS: Final = "SELECT day, shard, id, data FROM dead_letters"
 _ORIGINS: Final = "SELECT origin, WRITETIME(data) FROM robots"
 _CONTENTS: Final = "SELECT fingerprint, key FROM contents WHERE token(fingerprint) > ? AND token(fingerprint) <= ?"
-_NAMED_EARLIER: Final = "SELECT key, WRITETIME(key) FROM simhashes WHERE band = ? AND simhash = ?"
 _FORGET: Final = "INSERT INTO rows (key, host, state, data) VALUES (?, ?, ?, ?) USING TIMESTAMP ?"
-_DELETE_SIMHASH: Final = "DELETE FROM simhashes USING TIMESTAMP ? WHERE band = ? AND simhash = ?"
 _DELETE_LETTER: Final = "DELETE FROM dead_letters WHERE day = ? AND shard = ? AND id = ?"
 _DELETE_ROBOTS: Final = "DELETE FROM robots USING TIMESTAMP ? WHERE origin = ?"
 _SLICE: Final = 16
@@ -149,19 +146,7 @@ class _Eraser:
         """Nothing is a duplicate of pages that are deleted."""
         claimed = [page for page in pages if page.fingerprint]  # the others claimed nothing
         await asyncio.gather(*(self._seen.disown(page.fingerprint, page.key) for page in claimed))
-        sketches = [(page.key, page.sketch or sketch_of(words_of(page.title, page.text))) for page in pages]
-        await unsketch(self._cassandra, sketches)
-        earlier = [
-            (page, band, signed(page.simhash)) for page in pages if page.simhash for band in bands_of(page.simhash)
-        ]
-        answers = await self._cassandra.read_each(_NAMED_EARLIER, [place for _, *place in earlier])
-        of_it = [
-            (stamp, band, simhash)
-            for (page, band, simhash), records in zip(earlier, answers, strict=True)
-            for key, stamp in records
-            if key == page.key
-        ]
-        await self._cassandra.write_each(_DELETE_SIMHASH, of_it)
+        await make_unlike(self._cassandra, pages)
 
     async def _forget(self, records: Sequence[tuple[Any, ...]]) -> int:
         """Keep no more of rows than they need, just above their stamps: what their owners write later wins."""
@@ -184,8 +169,3 @@ class _Eraser:
         record = await read_one(self._cassandra, PARTITION, number, PartitionRecord) or PartitionRecord(number)
         record = msgspec.structs.replace(record, counts=added(record.counts, forgotten_counts(rows)))
         await self._cassandra.write(PUT_PARTITION, (number, encode(record), int(time.time() * 1e6)))
-
-
-def bands_of(simhash: int) -> list[int]:
-    """The bands under which versions before sketches stored a simhash."""
-    return [table << 16 | value for table, value in bands(simhash)]

@@ -48,7 +48,7 @@ _FETCHED: Final = 1000
 _ROWS: Final = "SELECT key, host, state, data FROM rows WHERE token(key) > ? AND token(key) <= ?"
 _PAGES: Final = """SELECT key, visit, status, size, data, overflow FROM pages
     WHERE token(key) > ? AND token(key) <= ?"""
-_BODIES: Final = "SELECT sha256 FROM bodies WHERE token(sha256) > ? AND token(sha256) <= ?"
+_BODIES: Final = "SELECT sha256, chunks, data FROM bodies WHERE token(sha256) > ? AND token(sha256) <= ?"
 _ENTRIES: Final = "SELECT id, data FROM calendar WHERE partition = ? AND bucket = ?"
 _OVERFLOW: Final = "SELECT id, data FROM backlog WHERE partition = ? AND host = ? AND chunk = ?"
 _BUCKETS: Final = "SELECT DISTINCT partition, bucket FROM calendar"
@@ -102,7 +102,7 @@ class ClusterStock(StockByReader):
 
     async def bodies(self) -> AsyncIterator[list[StoredRecord[str]]]:
         async for found in self._through(_BODIES, _AT_ONCE):
-            bodies = [awaited(("bodies", sha256.hex()), self._body(sha256)) for (sha256,) in found]
+            bodies = [awaited(("bodies", sha256.hex()), self._body(sha256, *first)) for sha256, *first in found]
             yield list(await asyncio.gather(*bodies))
 
     async def waiting(self) -> AsyncIterator[list[StoredRecord[Ticket]]]:
@@ -191,8 +191,8 @@ class ClusterStock(StockByReader):
             raise Damaged("page", key, "its visit, status or size is not what it is filed under")
         return page
 
-    async def _body(self, sha256: bytes) -> str:
-        body = await self._pages.body(sha256)
+    async def _body(self, sha256: bytes, chunks: int, data: bytes) -> str:
+        body = await self._pages.whole_body(sha256, chunks, data)
         if body is None:
             raise Damaged("body", sha256.hex(), "a part of it is missing")
         body.close()

@@ -114,9 +114,10 @@ class Pages:
         Raises `Damaged` when it is not what its sha256 names.
         """
         records = await self._cassandra.read(_BODY, (sha256,))
-        if not records:
-            return None
-        chunks, data = records[0]
+        return await self.whole_body(sha256, *records[0]) if records else None
+
+    async def whole_body(self, sha256: bytes, chunks: int, data: bytes) -> BinaryIO | None:
+        """`body`, of which the number of chunks and the first of them were read with others."""
         name = sha256.hex()
         if chunks == 1:
             return intact(name, _chunk(name, data))
