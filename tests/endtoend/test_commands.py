@@ -4,6 +4,7 @@ import contextlib
 import gzip
 import os
 import signal
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -417,6 +418,28 @@ def test_a_signal_stops_it_cleanly(site: list[str], here: Here) -> None:
     assert msgspec.json.decode(out)["reason"] == "stopped"
     Site.let.set()
     assert here.report(*site)["total_pages_200"] == 10
+
+
+def test_stopped_before_anything_came_it_says_what_failed(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        seed = f"http://127.0.0.1:{free.getsockname()[1]}/"
+    words = [
+        seed,
+        "--data",
+        str(tmp_path / "data"),
+        "--allow-network",
+        "127.0.0.0/8",
+        "--set",
+        "progress_interval=0.05",
+    ]
+    line = [sys.executable, "-m", "gregor.worker.commands.cli", "crawl", *words]
+    with subprocess.Popen(line, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        assert any(", 1 error, " in said for said in process.stderr)
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=60)
+    assert process.returncode == 3
+    assert f"gregor: nothing was fetched so far: {seed} waits (robots.txt unreachable" in said
 
 
 def test_a_second_signal_stops_it_at_once(site: list[str]) -> None:

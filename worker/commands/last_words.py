@@ -24,8 +24,8 @@ T = TypeVar("T")
 
 
 async def nothing_came(ending: Ending, stats: Stats, config: Config, seeds: "Seeds") -> str:
-    """Why a run has brought nothing that was asked for; empty when something came, its end was ordered, or its time was
-    over before anything failed."""
+    """Why a run has brought nothing that was asked for; empty when something came, more needs a larger budget, or it was
+    stopped, or its time was over, before anything failed."""
     return await _unless_away("whether anything came", _nothing_came(ending, stats, _hurried(config), seeds), "")
 
 
@@ -52,19 +52,25 @@ async def _nothing_came(ending: Ending, stats: Stats, config: Config, seeds: "Se
     from gregor.worker.compose.engine import engine_of
 
     dropped = bool(stats.drops) and not seeds.count  # stale URLs, which was all there was to do
-    ordered = ending.reason == "stopped" or ending.needs_more or dropped
-    if ordered or (stats.pages and not engine_of(config).place.counted):  # servers are asked when nothing came
+    stopped = ending.reason == "stopped"
+    if (
+        ending.needs_more
+        or dropped
+        or (stopped and stats.pages)
+        or (stats.pages and not engine_of(config).place.counted)
+    ):  # servers are asked when nothing came
         return ""
     reader, _ = await engine_of(config).read()
     try:
-        if failure := await unfetched.why_no_seed(reader, (seed.url for seed in seeds)):
+        failure = await unfetched.why_no_seed(reader, (seed.url for seed in seeds))
+        if failure and not stopped:
             return failure
         if stats.pages:
             return ""
         async for _ in reader.pages():
             return ""
-        if ending.reason == "budget":
-            return await unfetched.why_not_yet(reader, (seed.url for seed in seeds))
+        if ending.reason in ("budget", "stopped"):
+            return failure or await unfetched.why_not_yet(reader, (seed.url for seed in seeds))
         return await unfetched.why_nothing(reader)
     finally:
         await reader.close()

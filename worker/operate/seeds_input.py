@@ -5,7 +5,6 @@ All are checked before the first is used, and can be gone through again without 
 
 import difflib
 import re
-import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -127,9 +126,15 @@ def open_seeds(
 
 
 def _spooled(stream: BinaryIO) -> BinaryIO:
-    """A copy that can be read again, of a stream that cannot."""
+    """A copy that can be read again, of a stream that cannot. Raises BadInput where there is no room for it."""
     spool = tempfile.SpooledTemporaryFile(_KEPT)  # noqa: SIM115 - Seeds closes it
-    shutil.copyfileobj(stream, spool)
+    while piece := stream.read(_LONGEST):
+        try:
+            spool.write(piece)
+        except OSError as error:
+            spool.close()
+            folder = one_line(tempfile.gettempdir())
+            raise BadInput(f"cannot keep seeds in {folder}, which TMPDIR can place elsewhere: {why(error)}") from None
     return cast(BinaryIO, spool)
 
 

@@ -2,6 +2,8 @@
 
 import io
 import os
+import re
+import tempfile
 import threading
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -16,6 +18,7 @@ from gregor.worker.config.credentials import basic
 from gregor.worker.operate.seeds import Seed
 from gregor.worker.operate.seeds_input import Seeds, open_seeds
 from gregor.worker.web.urls import Urls
+from tests.files import files_limited_to
 
 URLS = Urls()
 EMPTY = io.BytesIO()
@@ -44,6 +47,13 @@ def test_a_bare_dash_is_standard_input() -> None:
         assert [seed.url.host for seed in seeds] == ["a.test", "b.test"]
     with pytest.raises(BadInput, match=r"from standard input \(-\) or from seeds\.txt, not from both"):
         open_seeds(["-"], "seeds.txt", EMPTY, URLS)
+
+
+def test_a_temporary_folder_without_room_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    data = b"http://a.test/\n" * 100_000
+    with files_limited_to(500_000), pytest.raises(BadInput, match=re.escape(f"cannot keep seeds in {tmp_path}, which")):
+        open_seeds([], "-", io.BytesIO(data), URLS)
 
 
 def refused(data: bytes) -> str:
