@@ -21,7 +21,7 @@ def crawl(kafka: Service, zookeeper: Service, redis: Service, cassandra: Service
     return Crawl((kafka, zookeeper, redis, cassandra), tmp_path)
 
 
-@pytest.mark.parametrize("server", NAMES)
+@pytest.mark.parametrize("server", ["kafka", "cassandra"])
 def test_a_server_that_hangs_after_the_end_changes_nothing_of_it(
     crawl: Crawl,
     request: pytest.FixtureRequest,
@@ -48,5 +48,4 @@ def test_a_server_that_hangs_after_the_end_changes_nothing_of_it(
     assert code == FINISHED, said.err
     assert "finished" in said.out
     assert time.monotonic() - began < LONGEST
-    lacks = f"the crawl is over; what rules find no more cannot be read: {NAMES[server]} is unavailable: "
-    assert (lacks in said.err) == (server in ("kafka", "cassandra"))
+    assert f"the crawl is over; what rules find no more cannot be read: {NAMES[server]} is unavailable: " in said.err

@@ -5,7 +5,7 @@ named.
 """
 
 from collections.abc import Awaitable
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 import msgspec
 
@@ -21,11 +21,13 @@ if TYPE_CHECKING:
     from gregor.worker.operate.seeds_input import Seeds
 
 T = TypeVar("T")
+_MANY: Final = 1000
+"""Seeds; whoever stops a crawl does not wait until more are looked at."""
 
 
 async def nothing_came(ending: Ending, stats: Stats, config: Config, seeds: "Seeds") -> str:
-    """Why a run has brought nothing that was asked for; empty when something came, more needs a larger budget, or it was
-    stopped, or its time was over, before anything failed."""
+    """Why a run has brought nothing that was asked for; empty when something came, a larger budget is needed, or it
+    was stopped or its time was over before anything failed."""
     return await _unless_away("whether anything came", _nothing_came(ending, stats, _hurried(config), seeds), "")
 
 
@@ -51,14 +53,10 @@ async def _unless_away(what: str, ask: Awaitable[T], otherwise: T) -> T:
 async def _nothing_came(ending: Ending, stats: Stats, config: Config, seeds: "Seeds") -> str:
     from gregor.worker.compose.engine import engine_of
 
-    dropped = bool(stats.drops) and not seeds.count  # stale URLs, which was all there was to do
     stopped = ending.reason == "stopped"
-    if (
-        ending.needs_more
-        or dropped
-        or (stopped and stats.pages)
-        or (stats.pages and not engine_of(config).place.counted)
-    ):  # servers are asked when nothing came
+    dropped = bool(stats.drops) and not seeds.count  # stale URLs, which was all there was to do
+    came = stats.pages and (stopped or not engine_of(config).place.counted)  # servers are asked when nothing came
+    if ending.needs_more or dropped or came or (stopped and seeds.count > _MANY):
         return ""
     reader, _ = await engine_of(config).read()
     try:
