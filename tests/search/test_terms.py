@@ -157,7 +157,9 @@ UNITS = ("日", "本", "語", "ไ", "ที่", "ก", "ก้", "한", "न",
 
 
 @given(st.lists(st.sampled_from(UNITS), max_size=12), st.sampled_from(UNITS))
-def test_a_lone_character_is_found_by_how_terms_begin_wherever_it_stands_in_a_run(units: list[str], sought: str) -> None:
+def test_a_lone_character_is_found_by_how_terms_begin_wherever_it_stands_in_a_run(
+    units: list[str], sought: str
+) -> None:
     (term,) = terms(sought) or [""]
     if not is_lone(term):
         assert of_pairs(term) == ""

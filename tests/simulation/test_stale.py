@@ -16,7 +16,7 @@ from gregor.worker.settle.staleness import is_stale
 from tests.simulation.clock import WALL_EPOCH
 from tests.simulation.crawl import Run, Worker
 from tests.simulation.faults import Fault
-from tests.simulation.resources import File, Vanishing
+from tests.simulation.resources import File, Resource, Vanishing
 from tests.simulation.scenarios import config, scripted
 from tests.simulation.sites import HOST, page, requests, site, star
 from tests.simulation.web import Web
@@ -76,7 +76,9 @@ def looks(run: Run, worker: Worker) -> None:
 def test_a_crawl_that_takes_longer_than_that_visits_each_page_once_and_ends() -> None:
     """Each page links to the first ones: were these dropped meanwhile, they would be found again for ever."""
     paths = ["/", *(f"/c{number}" for number in range(1, 90))]
-    pages = {path: page(f"c{place}x", *paths[:3], *paths[place + 1 : place + 2]) for place, path in enumerate(paths)}
+    pages: dict[str, Resource] = {
+        path: page(f"c{place}x", *paths[:3], *paths[place + 1 : place + 2]) for place, path in enumerate(paths)
+    }
     settings = config(partitions=1, stale_after=AFTER, max_depth=None, delay=1.0, max_time=300.0, linger=True)
     run = scripted(Web([site(pages)]), [], settings=settings, prepare=looks)()
     assert not run.failures
