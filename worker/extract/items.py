@@ -64,7 +64,9 @@ def _apply(rule: Rule, page: Parsed, extracted: PageItems) -> None:
     if rule.when is not None and not any(map(_there, rule.when.select(everywhere))):
         return
     extracted.matched.append(rule.name)
-    for place in islice(_places(rule, everywhere), MOST_ITEMS):
+    for number, place in enumerate(_places(rule, everywhere)):
+        if number == MOST_ITEMS:
+            raise RuleFailed(f"the page has more than {MOST_ITEMS} items")
         losses: list[Loss] = []
         try:
             if rule.schema and not rule.fields:
@@ -92,6 +94,8 @@ def _places(rule: Rule, everywhere: PagePart) -> Iterator[PagePart]:
     if rule.schema:
         for entity in schema_org.entities(everywhere.page, rule.schema):
             yield everywhere.within(entity)
+        if rule.schema in everywhere.page.cut_off:
+            raise RuleFailed(f"the page says more of {rule.schema} than {schema_org.MOST} values")
     elif rule.each is not None:
         for part in rule.each.select(everywhere):
             yield everywhere.within(part)

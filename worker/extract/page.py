@@ -101,6 +101,8 @@ class Parsed:
         self.renew()
         self.entities: dict[str, list[dict[str, Any]]] = {}
         """Those of schema.org that were looked for, by type."""
+        self.cut_off: set[str] = set()
+        """Types of which the page has more than that."""
         self._there: dict[str, bool] = {}
         """Of names that were looked for whether an element may have them."""
 

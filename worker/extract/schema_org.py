@@ -13,7 +13,7 @@ from gregor.worker.extract.rdfa import rdfa
 LARGEST: Final = 5000
 """Values of one entity, with all that it refers to; the rest is left out."""
 MOST: Final = 50_000
-"""Values of all entities of a page that are asked for; entities beyond are left out."""
+"""Values of all entities of a page that are asked for; entities beyond are left out, and `Parsed.cut_off` says so."""
 DEEPEST: Final = 24
 """Objects within objects, whether they stand there or are referred to."""
 _PREFIXES: Final = (
@@ -36,16 +36,16 @@ def entities(page: Parsed, kind: str) -> list[Entity]:
 
 def _read(page: Parsed, kind: str) -> list[Entity]:
     if page.kind == "json":
-        return _of_type(page.json, kind)
+        return _of_type(page, page.json, kind)
     if page.node is None:
         return []
-    if matching := _of_type(page.scripts(_LD), kind):
+    if matching := _of_type(page, page.scripts(_LD), kind):
         return matching
     markup = page.markup
-    if "itemscope" in markup.lower() and (matching := _of_type(microdata(page.node, page.base, page.work), kind)):
+    if "itemscope" in markup.lower() and (matching := _of_type(page, microdata(page.node, page.base, page.work), kind)):
         return matching
     if "typeof" in markup.lower():
-        return _of_type(rdfa(page.node, page.base, page.work), kind)
+        return _of_type(page, rdfa(page.node, page.base, page.work), kind)
     return []
 
 
@@ -66,17 +66,21 @@ def properties(entity: Entity) -> Entity:
     return {name: value for name, value in entity.items() if name != "@type" and not name.startswith("_")}
 
 
-def _of_type(documents: Sequence[Any], kind: str) -> list[Entity]:
+def _of_type(page: Parsed, documents: Sequence[Any], kind: str) -> list[Entity]:
     wanted = _short(kind)
     every = _all(documents)
     named = _named(every)
     made: list[Entity] = []
     left = MOST
     for entity in every:
-        if wanted in _types(entity) and left > 0:
+        if wanted not in _types(entity):
+            continue
+        if left > 0:
             plain = _Plain(named, min(left, LARGEST))
             made.append(plain.entity(entity))
             left -= min(left, LARGEST) - plain.left
+        else:
+            page.cut_off.add(kind)
     return made
 
 

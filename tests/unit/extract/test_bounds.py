@@ -115,3 +115,21 @@ def test_a_rule_that_breaks_on_one_place_costs_that_item(tmp_path: Path, monkeyp
 
     monkeypatch.setattr(selectors.Json, "select", broken)
     assert found(known, page).losses == [Loss("x", "it cannot be applied: LookupError")]
+
+
+@pytest.mark.parametrize(
+    ("jobs", "values", "most", "cause"),
+    [
+        (10_000, 1, 10_000, None),
+        (10_001, 1, 10_000, "the page has more than 10000 items"),
+        (30, 2000, 29, "the page says more of Job than 50000 values"),
+    ],
+)
+def test_what_a_page_says_beyond_the_bounds_is_told_as_lost(
+    jobs: int, values: int, most: int, cause: str | None, tmp_path: Path
+) -> None:
+    known = rules_of(tmp_path, '[[item]]\nname = "j"\nschema = "Job"')
+    said = json.dumps([{"@type": "Job", "of": list(range(values))}] * jobs)
+    made = found(known, parsed(f"<script type='application/ld+json'>{said}</script>"))
+    assert 0 < len(made.items) <= most
+    assert [(loss.cause, loss.costs_item) for loss in made.losses] == ([(cause, True)] if cause else [])
