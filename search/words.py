@@ -170,9 +170,9 @@ def endings(joined: str) -> str:
     scripts without spaces that end pairs and begin none, each behind a sign that no term has."""
     if joined.isascii():
         return ""
-    found = [term for term in {*joined.split()} if term >= _FIRST_UNSPACED]
-    firsts, lasts = {term[0] for term in found}, {term[-1] for term in found}
-    if any(map(HAS_MARK.match, lasts)) or max(map(len, found), default=0) > 2:  # not all signs are units of their own
-        units = [_UNIT.findall(term) for term in found if HAS_UNSPACED.match(term) is not None]
+    terms = [term for term in {*joined.split()} if term >= _FIRST_UNSPACED]
+    firsts, lasts = {term[0] for term in terms}, {term[-1] for term in terms}
+    if any(map(HAS_MARK.match, lasts)) or max(map(len, terms), default=0) > 2:  # not all signs are units of their own
+        units = [_UNIT.findall(term) for term in terms if HAS_UNSPACED.match(term) is not None]
         firsts, lasts = {parts[0] for parts in units}, {parts[-1] for parts in units}
     return "".join(f" {ENDING}{unit}" for unit in sorted(lasts - firsts) if HAS_UNSPACED.match(unit) is not None)
