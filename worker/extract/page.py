@@ -97,7 +97,7 @@ class Parsed:
         self._most = most
         self.document = document
         self._scripts: dict[str, list[Any]] = {}
-        self._apart: list[str] = []
+        self._apart: dict[str, str] = {}
         self.renew()
         self.entities: dict[str, list[dict[str, Any]]] = {}
         """Those of schema.org that were looked for, by type."""
@@ -205,22 +205,22 @@ class Parsed:
     def _source(self, script: LexborNode) -> str:
         """What a script says, also where it is kept apart."""
         said = text.raw(script)
-        number = said.removeprefix(_APART) if self._apart and said.startswith(_APART) else ""
-        return self._apart[int(number)] if number.isdecimal() and int(number) < len(self._apart) else said
+        return self._apart.get(said, said)
 
 
-def without_scripts(markup: str) -> tuple[str, list[str]]:
-    """A page with a number in the place of what each script says, and that."""
+def without_scripts(markup: str) -> tuple[str, dict[str, str]]:
+    """A page with a name in the place of what each script says, and that by its name."""
     lower = markup.lower() if markup.isascii() else "".join(map(_lower, markup))
     pieces: list[str] = []
-    apart: list[str] = []
+    apart: dict[str, str] = {}
     at = 0
     while (start := lower.find("<script", at)) >= 0 and (begin := lower.find(">", start) + 1):
         end = lower.find("</script", begin)
         if end < 0:
             break
-        pieces += (markup[at:begin], f"{_APART}{len(apart)}")
-        apart.append(markup[begin:end])
+        name = f"{_APART}{len(apart)}"
+        pieces += (markup[at:begin], name)
+        apart[name] = markup[begin:end]
         at = end
     return "".join([*pieces, markup[at:]]), apart
 

@@ -56,7 +56,7 @@ def _cookie(fields: list[str], number: int) -> GivenCookie:
         if word.upper() not in ("TRUE", "FALSE"):
             raise ValueError(f"line {number}: its second and fourth field are TRUE or FALSE")
     until = expires.partition(".")[0]
-    if not until.lstrip("-").isdecimal():
+    if not (until.isascii() and until.removeprefix("-").isdecimal()):
         raise ValueError(f"line {number}: its fifth field is no time in unix seconds, nor 0")
     if not _NAME.fullmatch(name) or not _VALUE.fullmatch(value):
         raise ValueError(f"line {number}: its name or value cannot be sent")

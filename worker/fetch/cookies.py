@@ -15,6 +15,7 @@ from gregor.worker.web.urls import Url
 MOST_HOSTS = 10_000
 MOST_COOKIES = 50
 MOST_BYTES = 4096
+_AGE = re.compile("-?[0-9]+")
 _CONTROL = re.compile(r"[\0-\x08\n-\x1f\x7f]")
 
 
@@ -47,10 +48,11 @@ class Cookies:
             key, sign, content = (part.strip(" \t") for part in pair.partition("="))
             if sign and key and not _CONTROL.search(value):
                 # Attributes that nobody knows yet are none of ours (Partitioned, Priority); the last of a name counts.
-                stated = (part.partition("=") for part in attributes)
-                self._set(url, key, content, {name.strip().lower(): text.strip() for name, _, text in stated}, now)
+                parts = (part.partition("=") for part in attributes)
+                self._set(url, key, content, [(name.strip().lower(), text.strip()) for name, _, text in parts], now)
 
-    def _set(self, url: Url, key: str, value: str, attributes: dict[str, str], now: float) -> None:
+    def _set(self, url: Url, key: str, value: str, stated: list[tuple[str, str]], now: float) -> None:
+        attributes = dict(stated)
         domain = attributes.get("domain", "").lstrip(".").lower()
         above = url.hostname.endswith(f".{domain}") and registered_domain(domain) is not None  # no public suffix
         if domain and domain != url.hostname and not above:
@@ -59,7 +61,7 @@ class Cookies:
         path = path if path.startswith("/") else _default_path(url)
         jar = self._jars.setdefault(url.hostname, OrderedDict())
         self._jars.move_to_end(url.hostname)
-        expires = _expires(attributes, now)
+        expires = _expires(stated, now)
         jar.pop((key, path), None)
         if expires is None or expires > now:
             jar[(key, path)] = _Cookie(value, path, "secure" in attributes, expires)
@@ -103,8 +105,10 @@ def _default_path(url: Url) -> str:
     return url.target.partition("?")[0].rpartition("/")[0] or "/"
 
 
-def _expires(attributes: dict[str, str], now: float) -> float | None:
-    age = attributes.get("max-age", "")
-    if age and age.removeprefix("-").isdecimal():
-        return now + min(int(age), 10**9)
-    return cookie_date(attributes.get("expires", ""))
+def _expires(stated: list[tuple[str, str]], now: float) -> float | None:
+    """When a cookie ends: by its age, else by its date; of several the last that can be read (RFC 6265 section 5.2)."""
+    ages = [int(text) for name, text in stated if name == "max-age" and _AGE.fullmatch(text)]
+    dates = [date for name, text in stated if name == "expires" and (date := cookie_date(text)) is not None]
+    if ages:
+        return now + min(ages[-1], 10**9)
+    return dates[-1] if dates else None

@@ -186,6 +186,16 @@ def test_a_rule_that_fails_costs_no_other(tmp_path: Path) -> None:
     assert [item.rule for item in what.items] == ["good"] and [loss.rule for loss in what.losses] == ["bad"]
 
 
+@pytest.mark.parametrize("number", ["9" * 5000, "7", "0"])
+def test_a_script_that_has_the_name_of_one_kept_apart_costs_no_item(number: str, tmp_path: Path) -> None:
+    """What looks like much markup is data in a script; the last one has no end, and stays where it is."""
+    data = "<script type='application/json'>" + json.dumps("<b>" * 30_000 + "<i>x" * 30_000) + "</script>"
+    page = parsed(f"{data}<h1>Here</h1><script type='application/json'>script apart {number}")
+    rules = '[[item]]\nname = "a"\n[item.fields]\nt = "h1"\nlong = { json = "length(@)" }'
+    what = found(rules_of(tmp_path, rules), page)
+    assert [item.fields for item in what.items] == [{"t": "Here", "long": "210000"}] and not what.losses
+
+
 def test_a_page_without_a_tree_is_lost_once_and_still_a_text(tmp_path: Path) -> None:
     page = parsed("<b>" * 30_000 + "<i>x" * 30_000, text="needle 7")
     text = '[[item]]\nname = "a"\n[item.fields]\na = "b"\n'
