@@ -115,8 +115,11 @@ def _processors(loaded: plugins.Plugins) -> Processors | None:
     registry = Processors()
     try:
         registry.load(entry_points(group=GROUP))
-        for name, processor in loaded.processors:
-            registry.add(name, processor)
     except ProcessorError as error:
         raise BadInput(str(error)) from None
+    for name, place, processor in loaded.processors:
+        try:
+            registry.add(name, processor)
+        except ProcessorError as error:
+            raise BadInput(f"{place}: {error}") from None
     return registry

@@ -78,7 +78,7 @@ def from_file(text: str) -> Found:
         sys.modules[spec.name] = module  # where dataclasses look for it
         spec.loader.exec_module(module)
         if not hasattr(module, attribute):
-            classes = [key for key, value in vars(module).items() if isinstance(value, type)]
+            classes = [_with_line(name, key) for key, value in vars(module).items() if isinstance(value, type)]
             raise AttributeError(f"it has no {attribute}; there are {', '.join(classes) or 'no classes'}")
         return getattr(module, attribute)
 
@@ -101,11 +101,17 @@ def _made(loaded: Callable[[], Any], place: Callable[[BaseException], str]) -> A
 
 def _failed_at(error: BaseException, file: str) -> int | None:
     """The line of the file that it came from."""
-    if isinstance(error, SyntaxError) and error.lineno:
-        return error.lineno
+    if isinstance(error, SyntaxError):
+        before_null, null, _ = Path(file).read_bytes().partition(b"\0")  # of which Python says no line
+        return error.lineno or (before_null.count(b"\n") + 1 if null else None)
     absolute = str(Path(file).absolute())
     lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == absolute]
     return lines[-1] if lines else None
+
+
+def _with_line(file: str, attribute: str) -> str:
+    line = _defined_at(file, attribute)
+    return f"{attribute} (line {line})" if line else attribute
 
 
 def _defined_at(file: str, attribute: str) -> int | None:

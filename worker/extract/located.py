@@ -2,6 +2,7 @@
 
 import re
 import tomllib
+from bisect import bisect_left
 from pathlib import Path
 from typing import Any, Final
 
@@ -65,8 +66,20 @@ def _toml(path: Path, text: str) -> Located:
         reason = str(error)[: at.start()] if at else str(error).removesuffix(" (at end of document)")
         raise BadInput(f"{one_line(str(path))}, line {line}: it is no TOML: {one_line(reason)}") from None
     except RecursionError:
-        raise BadInput(f"{one_line(str(path))}: it is nested too deep") from None
+        line = bisect_left(range(text.count("\n") + 1), True, key=lambda last: _is_too_deep(text, last)) + 1
+        raise BadInput(f"{one_line(str(path))}, line {line}: it is nested too deep") from None
     return Located(path, data, _toml_lines(text))
+
+
+def _is_too_deep(text: str, last: int) -> bool:
+    """Whether TOML is nested too deep in its lines up to one, from 0."""
+    try:
+        tomllib.loads("".join(text.splitlines(keepends=True)[: last + 1]))
+    except RecursionError:
+        return True
+    except tomllib.TOMLDecodeError:  # it has no end there
+        return False
+    return False
 
 
 def _toml_lines(text: str) -> dict[ValuePath, int]:
@@ -130,6 +143,9 @@ def _yaml(path: Path, text: str) -> Located:
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
         raise BadInput(f"{one_line(str(path))}, line {line}: it is no YAML: {one_line(str(error.problem))}") from None
+    except yaml.reader.ReaderError as error:
+        line = text.count("\n", 0, error.position) + 1
+        raise BadInput(f"{one_line(str(path))}, line {line}: it is no YAML: {one_line(str(error))}") from None
     except (yaml.YAMLError, ValueError) as error:
         raise BadInput(f"{one_line(str(path))}: it is no YAML: {one_line(str(error))}") from None
     if not isinstance(data, dict):

@@ -103,12 +103,19 @@ def test_what_is_wrong_in_yaml_is_said_with_its_line(text: str, line: int, part:
         ("item: &a\n- name: x\n  fields: *a\n", "line 3: aliases"),
         ("item:\n" + "- [" * 5000, "line 2: it is nested too deep"),
         ("item:\n" + "".join(" " * depth + "a:\n" for depth in range(1, 200)), "line 65: it is nested too deep"),
+        (
+            "[[item]]\nname = 'x'\nfields = [\n" + "[" * 5000 + "\n" + "]" * 5000 + "]\n",
+            "line 4: it is nested too deep",
+        ),
+        ("[[item]]\nname = 'x'\0\n", "line 2: it is no TOML: "),
+        ("item:\n- name: x\0\n", "line 2: it is no YAML: unacceptable character #x0000"),
     ],
 )
 def test_what_has_no_end_is_told_with_its_line(tmp_path: Path, text: str, said: str) -> None:
-    (tmp_path / "rules.yaml").write_text(text)
+    name = "rules.toml" if "=" in text else "rules.yaml"
+    (tmp_path / name).write_text(text)
     with pytest.raises(BadInput, match=said):
-        rules.read_all([tmp_path / "rules.yaml"])
+        rules.read_all([tmp_path / name])
 
 
 def test_aliases_are_no_bombs(tmp_path: Path) -> None:
