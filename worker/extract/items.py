@@ -1,10 +1,11 @@
 """Rules applied to a page."""
 
-from collections.abc import Iterator
-from itertools import islice
+from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import Final
 
 from gregor.worker.extract import schema_org, values
+from gregor.worker.extract.json_text import TOO_DEEP
 from gregor.worker.extract.model import (
     Field,
     FieldKind,
@@ -17,15 +18,14 @@ from gregor.worker.extract.model import (
     Rule,
     RuleFailed,
     Spent,
+    TooMany,
 )
 from gregor.worker.extract.page import Parsed
 from gregor.worker.extract.scopes import PagePart
-from gregor.worker.extract.selectors import NOTHING, CssSelector, group_of
+from gregor.worker.extract.selectors import NOTHING, CssSelector, Json, bounded, group_of
 from gregor.worker.links.scope import InScope
 from gregor.worker.web.urls import Url
 
-MOST_ITEMS: Final = 10_000
-"""Items that one rule may make of one page."""
 _HTML: Final = FieldKind("html", strip=False)
 _TEXT: Final = FieldKind("text")
 
@@ -64,9 +64,7 @@ def _apply(rule: Rule, page: Parsed, extracted: PageItems) -> None:
     if rule.when is not None and not any(map(_there, rule.when.select(everywhere))):
         return
     extracted.matched.append(rule.name)
-    for number, place in enumerate(_places(rule, everywhere)):
-        if number == MOST_ITEMS:
-            raise RuleFailed(f"the page has more than {MOST_ITEMS} items")
+    for place in bounded(_places(rule, everywhere), "items"):
         losses: list[Loss] = []
         try:
             if rule.schema and not rule.fields:
@@ -90,17 +88,24 @@ def _there(selected: object) -> bool:
 
 
 def _places(rule: Rule, everywhere: PagePart) -> Iterator[PagePart]:
-    """Where the items of a page are."""
+    """Where the items of a page are. Raises `RuleFailed` where others may be in what was left out of its data."""
+    page = everywhere.page
     if rule.schema:
-        for entity in schema_org.entities(everywhere.page, rule.schema):
-            yield everywhere.within(entity)
-        if rule.schema in everywhere.page.cut_off:
-            raise RuleFailed(f"the page says more of {rule.schema} than {schema_org.MOST} values")
+        parts: Iterable[object] = schema_org.entities(page, rule.schema)
     elif rule.each is not None:
-        for part in rule.each.select(everywhere):
-            yield everywhere.within(part)
+        parts = rule.each.select(everywhere)
     else:
         yield everywhere
+        return
+    found = False
+    for part in parts:
+        found = True
+        yield everywhere.within(part)
+    left_out = (
+        page.left_out[rule.schema] if rule.schema else rule.each.left_out(page) if isinstance(rule.each, Json) else ()
+    )
+    if causes := [cause for cause in left_out if cause != TOO_DEEP or not found]:
+        raise RuleFailed(f"the page has {min(causes)}")
 
 
 def _fields(
@@ -119,12 +124,15 @@ def _group(group: Group, place: PagePart, prefix: str, rule: str, losses: list[L
     """An object, or a list of such; None, or an empty list, where nothing of it was found."""
     parts = [place] if group.each is None else (place.within(part) for part in group.each.select(place))
     objects: list[dict[str, FieldValue]] = []
-    for part in islice(parts, MOST_ITEMS):
-        made = _fields(group.fields, part, f"{prefix}{group.name}.", rule, losses)
-        if any(value is not None and value != [] for value in made.values()):
-            objects.append(made)
-            if not group.many:
-                break
+    try:
+        for part in bounded(parts, "objects"):
+            made = _fields(group.fields, part, f"{prefix}{group.name}.", rule, losses)
+            if any(value is not None and value != [] for value in made.values()):
+                objects.append(made)
+                if not group.many:
+                    break
+    except TooMany as error:
+        losses.append(Loss(rule, f"{prefix}{group.name}: {error}", costs_item=False))
     if not objects and group.required:
         raise _Missing(f"{prefix}{group.name} is missing", f"{prefix}{group.name}")
     return objects if group.many else objects[0] if objects else None
@@ -140,7 +148,9 @@ def _field(field: Field, place: PagePart, prefix: str, rule: str, losses: list[L
                 continue
             if value is not None:
                 return value
-        value, reason = _of_source(field, source.select(place), place.page)
+        value, reason, left_out = _of_source(field, source.select(place), place.page)
+        if left_out:
+            losses.append(Loss(rule, f"{prefix}{field.name}: {left_out}", costs_item=False))
         unreadable = unreadable or reason
         if value is not None:
             return value
@@ -164,12 +174,15 @@ def _first(field: Field, source: CssSelector, place: PagePart) -> FieldValue:
         return None
 
 
-def _of_source(field: Field, selected: Iterator[object], page: Parsed) -> tuple[FieldValue, str]:
-    """What is read of what one source selected; None if nothing is, and why if something was there."""
+def _of_source(field: Field, selected: Iterator[object], page: Parsed) -> tuple[FieldValue, str, str]:
+    """What is read of what one source selected; None if nothing is, and why if something was there; and why some of it
+    was not looked at."""
     made: list[FieldValue] = []
     unreadable = ""
-    for selection in selected:
-        for cut in _cuts(field, selection, page):
+    if field.find is not None:
+        selected = chain.from_iterable(_cuts(field, selection, page) for selection in selected)
+    try:
+        for cut in bounded(selected, "values"):
             try:
                 value = values.read(cut, field.kind, page)
             except NotOfType as error:
@@ -178,16 +191,15 @@ def _of_source(field: Field, selected: Iterator[object], page: Parsed) -> tuple[
             if value is None:
                 continue
             if not field.many:
-                return value, ""
+                return value, "", ""
             made.append(value)
-    return made or None, unreadable
+    except TooMany as error:
+        return made or None, unreadable, str(error)
+    return made or None, unreadable, ""
 
 
 def _cuts(field: Field, selected: object, page: Parsed) -> Iterator[object]:
     """What ``find`` cuts out of what was selected: of markup where the field is that, else of the text."""
-    if field.find is None:
-        yield selected
-        return
     text = values.read(selected, _HTML if field.kind.name == "html" else _TEXT, page)
     for match in field.find.finditer(text or ""):
         yield group_of(match)

@@ -11,6 +11,8 @@ DEEPEST: Final = 64
 """Levels of what JSON nests; what is deeper is left out."""
 LARGEST: Final = 200_000
 """Values of one JSON document that are kept; the rest is left out."""
+TOO_DEEP: Final = f"JSON more than {DEEPEST} levels deep"
+"""What is said of it."""
 _ASSIGNED: Final = re.compile(r"=\s*(?=[\[{])")
 _ASSIGNMENTS: Final = 20
 _DECODER: Final = json.JSONDecoder(strict=False)
@@ -23,45 +25,61 @@ _COMMENT: Final = re.compile(rf"(?s)({_STRING})|//[^\n]*|/\*.*?(?:\*/|\Z)|<!\[CD
 _COMMA: Final = re.compile(rf"(?s)({_STRING})|,(?=\s*[\]}}])")
 
 
-def in_script(source: str) -> Iterator[Any]:
+def in_script(source: str, left_out: set[str]) -> Iterator[Any]:
     """The JSON of a script: all of it, also as JavaScript would have it, or what is assigned in it first, an object or
-    a list."""
+    a list. ``left_out`` gets what of it is beyond the bounds."""
     for text in (source, _without_marks(source)):
-        if values := list(read(text)):
+        if values := list(read(text, left_out)):
             yield from values
             return
     for assigned in islice(_ASSIGNED.finditer(source), _ASSIGNMENTS):
         try:
             value, _ = _DECODER.raw_decode(source, assigned.end())
-        except (ValueError, RecursionError):
+        except ValueError:
             continue
-        yield bounded(value)
+        except RecursionError:
+            left_out.add(TOO_DEEP)
+            continue
+        yield bounded(value, left_out)
         return
 
 
-def read(source: str) -> Iterator[Any]:
-    """The value of a JSON text, bounded; nothing for what is none. HTML's comment marks around it are no part of it."""
+def read(source: str, left_out: set[str]) -> Iterator[Any]:
+    """The value of a JSON text, bounded; nothing for what is none. HTML's comment marks around it are no part of it.
+    ``left_out`` gets what of it is beyond the bounds."""
     source = source.strip().removeprefix("<!--").removesuffix("-->").strip().removesuffix(";")
     try:
         value = _DECODER.decode(source)
-    except (ValueError, RecursionError):
+    except ValueError:
         return
-    yield bounded(value)
+    except RecursionError:
+        left_out.add(TOO_DEEP)
+        return
+    yield bounded(value, left_out)
 
 
-def bounded(value: Any, deepest: int = DEEPEST, largest: int = LARGEST) -> Any:
-    """A JSON value without what is nested too deep, and without what comes after the ``largest``-th value."""
-    left = largest
+def bounded(value: Any, left_out: set[str]) -> Any:
+    """A JSON value without what is nested too deep, and without what comes after the `LARGEST`-th value."""
+    left = LARGEST
+
+    def has_room() -> bool:
+        if left <= 0:
+            left_out.add(f"JSON of more than {LARGEST} values")
+        return left > 0
 
     def kept(value: Any, depth: int) -> Any:
         nonlocal left
         left -= 1
         if isinstance(value, dict):
-            if depth == deepest:
+            if depth == DEEPEST:
+                left_out.add(TOO_DEEP)
                 return None
-            return {key: kept(below, depth + 1) for key, below in value.items() if left > 0}
+            return {key: kept(below, depth + 1) for key, below in value.items() if has_room()}
         if isinstance(value, list):
-            return None if depth == deepest else [kept(below, depth + 1) for below in value if left > 0]
+            if depth == DEEPEST:
+                left_out.add(TOO_DEEP)
+                return None
+            return [kept(below, depth + 1) for below in value if has_room()]
         return None if isinstance(value, float) and not math.isfinite(value) else value
 
     return kept(value, 0)

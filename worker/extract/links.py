@@ -11,6 +11,7 @@ from gregor.worker.extract import text
 from gregor.worker.extract.model import Source, Weight
 from gregor.worker.extract.page import Parsed
 from gregor.worker.extract.scopes import PagePart
+from gregor.worker.extract.selectors import bounded
 from gregor.worker.read.white_space import collapse
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ def weights(rule: LinkRule, parsed: Parsed) -> Iterator[tuple[str, Weight]]:
     place = PagePart(parsed)
     weight = rule.weight
     chosen = chain.from_iterable(source.select(place) for source in rule.selects)
-    for selected in chosen if rule.selects else (parsed.node,):
+    for selected in bounded(chosen, "elements") if rule.selects else (parsed.node,):
         if isinstance(selected, str):
             yield selected.strip(), weight
         elif isinstance(selected, text.TreeNode):

@@ -23,9 +23,13 @@ MOST_TEXT: Final = 100_000
 _URLS: Final = frozenset({"a", "area", "link", "audio", "embed", "iframe", "img", "source", "track", "video", "object"})
 
 
-def microdata(root: LexborNode, base: str, work: Work) -> list[Entity]:
-    """The items that are no property of another one, in order. Raises `Spent`."""
-    return _Microdata(root, base, work).entities
+def microdata(root: LexborNode, base: str, work: Work, left_out: set[str]) -> list[Entity]:
+    """The items that are no property of another one, in order. Raises `Spent`. ``left_out`` gets what is beyond the
+    bounds."""
+    read = _Microdata(root, base, work)
+    if read.is_cut:
+        left_out.add(f"more than {MOST_ENTITIES} entities of microdata")
+    return read.entities
 
 
 class _Microdata:
@@ -36,10 +40,13 @@ class _Microdata:
         self._by_node: dict[int, Entity] = {}
         self._left = MOST_REFERENCES
         self._entities = MOST_ENTITIES
+        self.is_cut = False
         referring: list[tuple[Entity, list[str]]] = []
         for node in root.css(":is([itemscope], [itemprop])"):
             attributes = node.attributes
-            if "itemscope" in attributes and self._entities:
+            if "itemscope" in attributes and not self._entities:
+                self.is_cut = True
+            elif "itemscope" in attributes:
                 self._entities -= 1
                 entity = self._begin(attributes)
                 self._by_node[node.mem_id] = entity

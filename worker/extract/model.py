@@ -24,6 +24,10 @@ class Spent(RuleFailed):
     """A page has cost, or given, all that it may: no rule gets more of it."""
 
 
+class TooMany(RuleFailed):
+    """There is more than is taken."""
+
+
 class NotOfType(Exception):
     """What was selected is not of the type of its field."""
 

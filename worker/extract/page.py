@@ -1,6 +1,7 @@
 """A document as rules see it: parsed once, and only as far as a rule asks."""
 
 import re
+from collections import defaultdict
 from functools import cached_property
 from typing import Any, Final
 
@@ -101,8 +102,9 @@ class Parsed:
         self.renew()
         self.entities: dict[str, list[dict[str, Any]]] = {}
         """Those of schema.org that were looked for, by type."""
-        self.cut_off: set[str] = set()
-        """Types of which the page has more than that."""
+        self.left_out: dict[str, set[str]] = defaultdict(set)
+        """What of its data is beyond the bounds ("more than 50000 values of Job"), by what was looked for: a type of
+        schema.org, the scripts of a selector, or "" for a document of JSON."""
         self._there: dict[str, bool] = {}
         """Of names that were looked for whether an element may have them."""
 
@@ -179,7 +181,7 @@ class Parsed:
     @cached_property
     def json(self) -> list[Any]:
         """The JSON document that it is; nothing for any other."""
-        return list(json_text.read(self.markup)) if self.kind == "json" else []
+        return list(json_text.read(self.markup, self.left_out[""])) if self.kind == "json" else []
 
     @cached_property
     def metas(self) -> dict[str, list[str]]:
@@ -198,9 +200,15 @@ class Parsed:
         chosen = selector or _JSON_SCRIPTS
         if chosen not in self._scripts:
             nodes = self.node.css(chosen) if self.node is not None else []
-            values = (value for node in nodes[:MOST_SCRIPTS] for value in json_text.in_script(self._source(node)))
-            self._scripts[chosen] = list(values)
+            sources = map(self._source, nodes[:MOST_SCRIPTS])
+            self._scripts[chosen] = [
+                value for source in sources for value in json_text.in_script(source, self.left_out[chosen])
+            ]
         return self._scripts[chosen]
+
+    def left_out_of_json(self, selector: str | None) -> set[str]:
+        """What is beyond the bounds in the document, if it is JSON, else in the scripts, see `scripts`."""
+        return self.left_out["" if self.kind == "json" else selector or _JSON_SCRIPTS]
 
     def _source(self, script: LexborNode) -> str:
         """What a script says, also where it is kept apart."""

@@ -8,7 +8,6 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint
-from itertools import islice
 from typing import Any, Final, Protocol, runtime_checkable
 
 from gregor.worker.base.errors import BadInput
@@ -17,7 +16,8 @@ from gregor.worker.base.printable import one_line
 from gregor.worker.extract import writing
 from gregor.worker.extract.judges import NO_JUDGES, Filter, Judges, PageFilter, Scorer, named
 from gregor.worker.extract.loading import Found, from_file, from_point
-from gregor.worker.extract.model import Drop, Item, Loss, has_value
+from gregor.worker.extract.model import Drop, Item, Loss, TooMany, has_value
+from gregor.worker.extract.selectors import bounded
 from gregor.worker.links.ordering.policy import OrderPolicy
 from gregor.worker.links.scope import Scope, ScopeRules
 from gregor.worker.read.document import Document
@@ -35,8 +35,6 @@ _NONE: Final = (
     "or types and process(document)"
 )
 _MEDIA_TYPE: Final = re.compile(r"[^\s/A-Z]+/[^\s/A-Z]+")
-MOST: Final = 10_000
-"""Items that an extractor may make of one page."""
 
 
 @runtime_checkable
@@ -77,7 +75,7 @@ class LoadedExtractor:
         items: list[Item] = []
         losses: list[Loss] = []
         try:
-            for fields in islice(self.extractor.extract(document), MOST):
+            for fields in bounded(self.extractor.extract(document), "items"):
                 if not isinstance(fields, Mapping):
                     raise TypeError("an item is no mapping of names to values")
                 item = Item(self.name, self.item, writing.plain(fields))
@@ -85,6 +83,8 @@ class LoadedExtractor:
                     losses.append(Loss(self.name, f"{missing} is missing", field=missing))
                 else:
                     items.append(item)
+        except TooMany as error:
+            losses.append(Loss(self.name, str(error)))
         except (Exception, SystemExit) as error:  # noqa: BLE001 - code of others: what it cannot do costs its items
             losses.append(Loss(self.name, f"the extractor failed: {type(error).__name__}"))
         return items, losses
@@ -123,7 +123,8 @@ class Plugins:
 
     extractors: tuple[LoadedExtractor, ...] = ()
     pipelines: tuple[LoadedPipeline, ...] = ()
-    processors: tuple[tuple[str, Processor], ...] = ()
+    processors: tuple[tuple[str, str, Processor], ...] = ()
+    """As they were named, and with the place for messages."""
     judges: Judges = NO_JUDGES
     given_policies: tuple[str, ...] = ()
     """Policies of the order that files bring: whoever names a file wants what is in it."""
@@ -154,7 +155,7 @@ def load(files: Sequence[str] = (), points: Iterable[EntryPoint] | None = None) 
     return Plugins(
         tuple(named(extractors, "extractors").values()),
         tuple(LoadedPipeline(type(plugin).__name__, plugin) for plugin in pipelines),
-        tuple((each.source, each.plugin) for each in processors),
+        tuple((each.source, each.place, each.plugin) for each in processors),
         judges,
         tuple(each.name for each in by_files if each.is_a(OrderPolicy)),
     )

@@ -20,10 +20,13 @@ _OF_THE_PAGE: Final = ("html", "head", "body")
 Attributes = dict[str, str | None]
 
 
-def rdfa(root: LexborNode, base: str, work: Work) -> list[Entity]:
+def rdfa(root: LexborNode, base: str, work: Work, left_out: set[str]) -> list[Entity]:
     """The entities that have a type, in the order of the page. Names of schema.org and of a default vocabulary are
-    without it, others as they stand (``foaf:name``). Raises `Spent`."""
-    return _Rdfa(root, base, work).entities()
+    without it, others as they stand (``foaf:name``). Raises `Spent`. ``left_out`` gets what is beyond the bounds."""
+    read = _Rdfa(root, base, work)
+    if read.is_cut:
+        left_out.add(f"more than {MOST_ENTITIES} entities of RDFa")
+    return read.entities()
 
 
 class _Inside(NamedTuple):
@@ -48,6 +51,7 @@ class _Rdfa:
         self._base, self._work = base, work
         self._by_name: dict[str, Entity] = {}
         self._every: list[Entity] = []
+        self.is_cut = False
         self._inside: dict[int, _Inside] = {}
         self._said: set[tuple[int, str, str | int]] = set()
         declared = (node.attributes.get("prefix") or "" for node in root.css("[prefix]"))
@@ -55,6 +59,7 @@ class _Rdfa:
         self._page = _Inside(self._entity(base))
         for node in root.css(_SAYING):
             if len(self._every) >= MOST_ENTITIES:
+                self.is_cut = True
                 break
             self._read(node, node.attributes)
 

@@ -13,7 +13,7 @@ from gregor.worker.extract.rdfa import rdfa
 LARGEST: Final = 5000
 """Values of one entity, with all that it refers to; the rest is left out."""
 MOST: Final = 50_000
-"""Values of all entities of a page that are asked for; entities beyond are left out, and `Parsed.cut_off` says so."""
+"""Values of all entities of a page that are asked for; entities beyond are left out, and `Parsed.left_out` says so."""
 DEEPEST: Final = 24
 """Objects within objects, whether they stand there or are referred to."""
 _PREFIXES: Final = (
@@ -35,18 +35,18 @@ def entities(page: Parsed, kind: str) -> list[Entity]:
 
 
 def _read(page: Parsed, kind: str) -> list[Entity]:
-    if page.kind == "json":
-        return _of_type(page, page.json, kind)
-    if page.node is None:
-        return []
-    if matching := _of_type(page, page.scripts(_LD), kind):
+    left_out = page.left_out[kind]
+    documents = page.json if page.kind == "json" else page.scripts(_LD)
+    left_out |= page.left_out_of_json(_LD)
+    matching = _of_type(documents, kind, left_out)
+    if matching or page.node is None:
         return matching
-    markup = page.markup
-    if "itemscope" in markup.lower() and (matching := _of_type(page, microdata(page.node, page.base, page.work), kind)):
-        return matching
-    if "typeof" in markup.lower():
-        return _of_type(page, rdfa(page.node, page.base, page.work), kind)
-    return []
+    markup = page.markup.lower()
+    if "itemscope" in markup:
+        matching = _of_type(microdata(page.node, page.base, page.work, left_out), kind, left_out)
+    if not matching and "typeof" in markup:
+        return _of_type(rdfa(page.node, page.base, page.work, left_out), kind, left_out)
+    return matching
 
 
 def follow(entity: Any, names: Sequence[str]) -> Iterator[Any]:
@@ -66,7 +66,7 @@ def properties(entity: Entity) -> Entity:
     return {name: value for name, value in entity.items() if name != "@type" and not name.startswith("_")}
 
 
-def _of_type(page: Parsed, documents: Sequence[Any], kind: str) -> list[Entity]:
+def _of_type(documents: Sequence[Any], kind: str, left_out: set[str]) -> list[Entity]:
     wanted = _short(kind)
     every = _all(documents)
     named = _named(every)
@@ -80,7 +80,7 @@ def _of_type(page: Parsed, documents: Sequence[Any], kind: str) -> list[Entity]:
             made.append(plain.entity(entity))
             left -= min(left, LARGEST) - plain.left
         else:
-            page.cut_off.add(kind)
+            left_out.add(f"more than {MOST} values of {kind}")
     return made
 
 

@@ -4,9 +4,8 @@ Each is compiled when the rules are read, and raises ValueError with the reason 
 """
 
 import re
-from collections.abc import Iterator
-from itertools import islice
-from typing import Any, Final
+from collections.abc import Iterable, Iterator
+from typing import Any, Final, TypeVar
 
 import jmespath
 import re2
@@ -14,9 +13,9 @@ from lxml import etree
 from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
 
 from gregor.worker.extract import text
-from gregor.worker.extract.model import RuleFailed
+from gregor.worker.extract.model import RuleFailed, TooMany
 from gregor.worker.extract.needs import alternatives
-from gregor.worker.extract.page import PageFacts
+from gregor.worker.extract.page import PageFacts, Parsed
 from gregor.worker.extract.schema_org import entities, follow
 from gregor.worker.extract.scopes import PagePart
 from gregor.worker.extract.work import Work
@@ -35,7 +34,8 @@ _OPERATORS: Final = frozenset({"and", "or", "div", "mod"})
 NOTHING: Final = object()
 """Stands for it where None has another meaning."""
 MOST: Final = 10_000
-"""What one source may give on a page; the rest is left out."""
+"""Items that one rule may make of one page, and values that one source may give: see `bounded`."""
+T = TypeVar("T")
 
 
 class CssSelector:
@@ -61,7 +61,7 @@ class CssSelector:
         """Elements, or texts."""
         if (node := self._paid(place)) is None:
             return
-        yield from islice(self._values(node, place.page.work), MOST)
+        yield from self._values(node, place.page.work)
 
     def first(self, place: PagePart) -> object:
         """What `select` gives first, in the shortest way, or `NOTHING`; None: only `select` can tell."""
@@ -129,7 +129,7 @@ class XPath:
             result = self._path(element)
         except etree.XPathError as error:
             raise RuleFailed(f"an XPath cannot be reckoned: {error}") from None
-        yield from islice(result, MOST) if isinstance(result, list) else (result,)
+        yield from result if isinstance(result, list) else (result,)
 
 
 class Json:
@@ -147,6 +147,10 @@ class Json:
             raise ValueError(f"{path!r} is no JMESPath: {' '.join(str(error).split())}") from None
         self._script = script
 
+    def left_out(self, page: Parsed) -> set[str]:
+        """What of the JSON that it looks in is beyond the bounds."""
+        return page.left_out_of_json(self._script)
+
     def select(self, place: PagePart) -> Iterator[object]:
         """What the first document that has anything there has; of a list its members."""
         documents = [place.part] if place.holds_json else place.page.json or place.page.scripts(self._script)
@@ -156,7 +160,7 @@ class Json:
             except (jmespath.exceptions.JMESPathError, RecursionError, TypeError, ValueError, ArithmeticError) as error:
                 raise RuleFailed(f"a JMESPath cannot be reckoned: {type(error).__name__}") from None
             if result is not None and result != []:
-                yield from islice(result, MOST) if isinstance(result, list) else (result,)
+                yield from result if isinstance(result, list) else (result,)
                 return
 
 
@@ -170,7 +174,7 @@ class Regex:
         """Texts."""
         matched = False
         for searched in place.texts():
-            for match in islice(self._regex.finditer(searched), MOST):
+            for match in self._regex.finditer(searched):
                 matched = True
                 yield group_of(match)
             if matched:
@@ -185,7 +189,7 @@ class Meta:
 
     def select(self, place: PagePart) -> Iterator[object]:
         """Texts."""
-        yield from place.page.metas.get(self._name, ())[:MOST]
+        yield from place.page.metas.get(self._name, ())
 
 
 class Fact:
@@ -226,10 +230,18 @@ class Schema:
     def select(self, place: PagePart) -> Iterator[object]:
         """What is there, of lists the members; whole entities for a type alone."""
         for entity in entities(place.page, self._type):
-            values = list(islice(follow(entity, self._names), MOST))
+            values = list(follow(entity, self._names))
             yield from values
             if values and self._names:
                 return
+
+
+def bounded(values: Iterable[T], what: str) -> Iterator[T]:
+    """The first of what a source gives. Raises `TooMany` where there is more, which then is left out."""
+    for number, value in enumerate(values):
+        if number == MOST:
+            raise TooMany(f"there are more than {MOST} {what}")
+        yield value
 
 
 def compile_re2(expression: str) -> Any:

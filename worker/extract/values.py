@@ -194,4 +194,4 @@ def _url(said: str, base: str) -> str | None:
 
 
 def _json(said: str) -> Any:
-    return next(iter(json_text.read(said)), None)
+    return next(iter(json_text.read(said, set())), None)

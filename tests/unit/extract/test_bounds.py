@@ -2,12 +2,15 @@
 
 import json
 import time
+from contextlib import nullcontext
+from itertools import islice
 from pathlib import Path
 
 import pytest
 
-from gregor.worker.extract import selectors, work
-from gregor.worker.extract.model import Loss
+from gregor.worker.extract import plugins, rules, selectors, work
+from gregor.worker.extract.links import weights
+from gregor.worker.extract.model import Loss, RuleFailed
 from tests.unit.extract.made import fields, found, parsed, rules_of
 
 STEPS = 25_000
@@ -121,8 +124,8 @@ def test_a_rule_that_breaks_on_one_place_costs_that_item(tmp_path: Path, monkeyp
     ("jobs", "values", "most", "cause"),
     [
         (10_000, 1, 10_000, None),
-        (10_001, 1, 10_000, "the page has more than 10000 items"),
-        (30, 2000, 29, "the page says more of Job than 50000 values"),
+        (10_001, 1, 10_000, "there are more than 10000 items"),
+        (30, 2000, 29, "the page has more than 50000 values of Job"),
     ],
 )
 def test_what_a_page_says_beyond_the_bounds_is_told_as_lost(
@@ -133,3 +136,102 @@ def test_what_a_page_says_beyond_the_bounds_is_told_as_lost(
     made = found(known, parsed(f"<script type='application/ld+json'>{said}</script>"))
     assert 0 < len(made.items) <= most
     assert [(loss.cause, loss.costs_item) for loss in made.losses] == ([(cause, True)] if cause else [])
+
+
+MANY = 10_001
+ROWS = f"<ul>{'<li>x</li>' * MANY}</ul>"
+LISTED = json.dumps(["x"] * MANY)
+MANY_OF = f"there are more than {MANY - 1} "
+
+
+@pytest.mark.parametrize(
+    ("rule", "body", "items", "losses"),
+    [
+        ('each = "li"\n[item.fields]\na = "::text"', ROWS, MANY - 1, [(MANY_OF + "items", True)]),
+        ('each = "li"\n[item.fields]\na = "::text"', ROWS.replace("<li>", "", 1), MANY - 1, []),
+        (
+            'each = { xpath = "//li" }\n[item.fields]\na = { xpath = "text()" }',
+            ROWS,
+            MANY - 1,
+            [(MANY_OF + "items", True)],
+        ),
+        ('each = { json = "[]" }\n[item.fields]\na = "@"', LISTED, MANY - 1, [(MANY_OF + "items", True)]),
+        ('[item.fields]\na = { css = "li", many = true }', ROWS, 1, [("a: " + MANY_OF + "values", False)]),
+        ('[item.fields]\na = { regex = "x", many = true }', ROWS, 1, [("a: " + MANY_OF + "values", False)]),
+        ('[item.fields]\na = { css = "ul", find = "x", many = true }', ROWS, 1, [("a: " + MANY_OF + "values", False)]),
+        ('[item.fields]\na = { css = "li" }', ROWS, 1, []),
+        (
+            '[item.fields.o]\neach = "li"\nmany = true\n[item.fields.o.fields]\na = "::text"',
+            ROWS,
+            1,
+            [("o: " + MANY_OF + "objects", False)],
+        ),
+    ],
+)
+def test_what_a_source_gives_beyond_the_bounds_is_told(
+    rule: str, body: str, items: int, losses: list[tuple[str, bool]], tmp_path: Path
+) -> None:
+    media = "application/json" if body == LISTED else "text/html"
+    made = found(rules_of(tmp_path, f'[[item]]\nname = "x"\n{rule}'), parsed(body, media))
+    assert len(made.items) == items
+    assert [(loss.cause, loss.costs_item) for loss in made.losses] == losses
+    assert all(len(value) <= MANY for value in made.items[0].fields.values())
+
+
+def ld(said: str) -> str:
+    return f"<script type='application/ld+json'>{said}</script>"
+
+
+@pytest.mark.parametrize(
+    ("body", "items", "cause"),
+    [
+        (ld('{"@type":"Job","a":1}'), 1, None),
+        (ld("[" * 2000 + '{"@type":"Job","a":1}' + "]" * 2000), 0, "JSON more than 64 levels deep"),
+        (ld("[" * 70 + '{"@type":"Job","a":1}' + "]" * 70), 0, "JSON more than 64 levels deep"),
+        (ld('{"@type":"Job","a":' + "[" * 70 + "]" * 70 + "}"), 1, None),
+        (ld("[" * 70 + "]" * 70) + ld('{"@type":"Job","a":1}'), 1, None),
+        (ld(json.dumps([*([1] * 200_000), {"@type": "Job", "a": 1}])), 0, "JSON of more than 200000 values"),
+        (ld(json.dumps([{"@type": "Job", "a": 1}, *([1] * 200_000)])), 1, "JSON of more than 200000 values"),
+        ("<p itemscope itemtype=Job><b itemprop=a>1</b></p>" * 2001, 2000, "more than 2000 entities of microdata"),
+        ("<p typeof=Job><b property=a>1</b></p>" * 2001, 1998, "more than 2000 entities of RDFa"),
+    ],
+    ids=range(9),
+)
+def test_entities_in_data_beyond_the_bounds_are_told_as_lost(
+    body: str, items: int, cause: str | None, tmp_path: Path
+) -> None:
+    rule = '[[item]]\nname = "{0}"\nschema = "{0}"\n'
+    made = found(rules_of(tmp_path, rule.format("Job")), parsed(body))
+    assert len(made.items) == items
+    assert made.losses[-1:] == ([Loss("Job", f"the page has {cause}")] if cause else [])
+
+
+def test_json_nested_too_deep_is_told_of_rules_for_it_alone(tmp_path: Path) -> None:
+    deep = "[" * 70 + '{"a":1}' + "]" * 70
+    body = f"<script id=s type='application/json'>{deep}</script><script id=t type='application/json'>[]</script>"
+    rule = "".join(
+        f'[[item]]\nname = "{script}"\neach = {{ json = "[].b", script = "#{script}" }}\n[item.fields]\na = "@"\n'
+        for script in "st"
+    )
+    losses = found(rules_of(tmp_path, rule), parsed(body)).losses
+    assert losses == [Loss("s", "the page has JSON more than 64 levels deep")]
+
+
+@pytest.mark.parametrize("more", [0, 1])
+def test_items_of_an_extractor_beyond_the_bounds_are_told(more: int, tmp_path: Path) -> None:
+    count = MANY - 1 + more
+    (tmp_path / "mine.py").write_text(f"class P:\n    def extract(self, d):\n        return [{{'a': 1}}] * {count}\n")
+    (extractor,) = plugins.load([f"{tmp_path / 'mine.py'}:P"], ()).extractors
+    items, losses = extractor.extract(parsed("x").document)
+    assert len(items) == MANY - 1
+    assert losses == [Loss("P", MANY_OF + "items")] * more
+
+
+@pytest.mark.parametrize("more", [0, 1])
+def test_elements_beyond_the_bounds_of_a_rule_for_links_are_told(more: int, tmp_path: Path) -> None:
+    (tmp_path / "links.toml").write_text('[[links]]\nname = "l"\nselect = "a"\npriority = 1')
+    _, (rule,) = rules.read_all([tmp_path / "links.toml"])
+    given = weights(rule, parsed("<a href=/x>x</a>" * (MANY - 1 + more)))
+    assert [reference for reference, _ in islice(given, MANY - 1)] == ["/x"] * (MANY - 1)
+    with pytest.raises(RuleFailed, match=MANY_OF + "elements") if more else nullcontext():
+        assert next(given, None) is None

@@ -26,14 +26,14 @@ from gregor.worker.extract import json_text
     ],
 )
 def test_what_a_script_says(script: str, values: list[Any]) -> None:
-    assert list(json_text.in_script(script)) == values
+    assert list(json_text.in_script(script, set())) == values
 
 
 @pytest.mark.parametrize("string", ['"' + "x" * 200_000 + '",', '"' + '\\"' * 100_000 + '",', '"' + "x" * 200_000])
 def test_a_long_string_takes_a_few_times_its_room(string: str) -> None:
     tracemalloc.start()
     try:
-        list(json_text.in_script(f'{{"a": {string}}}'))
+        list(json_text.in_script(f'{{"a": {string}}}', set()))
         _, most = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
