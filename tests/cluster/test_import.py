@@ -4,6 +4,7 @@ import asyncio
 import json
 import threading
 import uuid
+from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -19,6 +20,7 @@ from gregor.schemas.events import ItemEvent
 from gregor.worker.archives.take_in import TakesIn
 from gregor.worker.borders.errors import DiskFull
 from gregor.worker.commands import cli
+from gregor.worker.compose import stored_findings
 from gregor.worker.compose.engine import engine_of
 from gregor.worker.config.sources import load
 from tests.cluster.conftest import need
@@ -26,11 +28,25 @@ from tests.cluster.servers import Servers
 from tests.cluster.servers.__main__ import config as reaching
 from tests.endtoend.test_commands import Output, bare
 from tests.endtoend.test_import import archive, imported, pages
+from tests.unit.archives.made import answer, gzipped, record
 
 __all__ = ["bare"]
 
 PARTITIONS = 4
-RULES = '[[item]]\nname = "page"\n[item.fields]\ntitle = { css = "title", required = true }\n'
+RULES = """
+[[item]]
+name = "page"
+[item.fields]
+title = { css = "title", required = true }
+[[item]]
+name = "job"
+match = "http://jobs.test/*"
+each = "li"
+id = "n"
+[item.fields]
+n = "::attr(id)"
+title = "b"
+"""
 
 
 @pytest.fixture
@@ -79,6 +95,58 @@ def test_it_is_what_an_import_into_a_folder_is(
     assert {event.url: event.change for event in told(file)} == {
         "http://a.test/": "changed",
         "http://a.test/copy": "new",
+    }
+
+
+def shop(path: Path, element: str, date: str, jobs: str, status: str = "200 OK") -> str:
+    """What was recorded on a day: thirty pages, and one with jobs."""
+    kept = [("jobs.test/", f"<title>Jobs</title>{jobs}", status)]
+    kept += [(f"a.test/{number}", f"<{element}>Page {number} of its own</{element}>", "200 OK") for number in range(30)]
+    made = [
+        record(url=f"http://{url}", block=answer(body.encode(), status=code), date=date) for url, body, code in kept
+    ]
+    path.write_bytes(gzipped(made))
+    return str(path)
+
+
+def test_what_a_revisit_says_of_items_and_which_field_fell_away(file: Path, output: Output, tmp_path: Path) -> None:
+    servers = ("--config", str(file))
+
+    def said() -> list[list[Any]]:
+        lines = map(json.loads, output.bytes("export", "jsonl", "items", *servers).splitlines())
+        return sorted(
+            [each["fields"]["title"], each["change"], *each["changed_fields"]]
+            for each in lines
+            if each["rule"] == "job"
+        )
+
+    def findings() -> list[str]:
+        async def found() -> list[str]:
+            doctor = stored_findings.examine(load(str(file), {}).config)
+            return [finding.text async for finding in doctor if finding.what == "items"]
+
+        return asyncio.run(found())
+
+    first = shop(
+        tmp_path / "1.warc.gz", "title", "2024-05-01T00:00:00Z", "<li id=1><b>a</b><li id=2><b>b</b><li id=3><b>c</b>"
+    )
+    imported(output, first, *servers)
+    assert said() == [["a", "new"], ["b", "new"], ["c", "new"]]
+    assert findings() == ["every required field of rules and extractors is found as before"]
+    second = shop(
+        tmp_path / "2.warc.gz", "h1", "2024-05-02T00:00:00Z", "<li id=4><b>d</b><li id=2><b>B</b><li id=1><b>a</b>"
+    )
+    imported(output, second, *servers)
+    assert said() == [["B", "changed", "title"], ["a", "unchanged"], ["c", "gone"], ["d", "new"]]
+    (away,) = findings()
+    assert away.startswith("page: title is missing on ") and away.count("http://a.test/") == 3
+    imported(output, shop(tmp_path / "3.warc.gz", "h1", "2024-05-03T00:00:00Z", "", "410 Gone"), *servers)
+    assert said() == [["B", "gone"], ["a", "gone"], ["c", "gone"], ["d", "gone"]]
+    assert Counter(event.change for event in told(file) if event.rule == "job") == {
+        "new": 4,
+        "changed": 1,
+        "unchanged": 1,
+        "gone": 4,
     }
 
 
