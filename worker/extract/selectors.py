@@ -13,6 +13,7 @@ from lxml import etree
 from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
 
 from gregor.worker.extract import text
+from gregor.worker.extract.jmespath_calls import check_calls
 from gregor.worker.extract.model import RuleFailed, TooMany
 from gregor.worker.extract.needs import alternatives
 from gregor.worker.extract.page import PageFacts, Parsed
@@ -139,6 +140,7 @@ class Json:
         """``script``: a CSS selector of the scripts; None: those that say they are JSON."""
         try:
             self._path = jmespath.compile(path)
+            check_calls(self._path.parsed)
             if script is not None:
                 _EMPTY.css(script)
         except SelectolaxError:
