@@ -37,3 +37,4 @@ class FieldShare(msgspec.Struct, frozen=True, array_like=True):
     recent_pages: int = 0  # how many of these bits are told, 64 at most
     required: bool = False  # without it an item is lost
     examples: tuple[str, ...] = ()  # of a required one: the last pages without, the newest at the end
+    away: int = 0  # how many pages came since the last one with a value

@@ -1,7 +1,7 @@
 """Drift: whether the fields of rules still have values on the pages of the crawl, against what they had before. Pure.
 
-Of each field is kept on how many pages it had a value, by day, and on which of the last 64; each partition has its own,
-in its record, and together they are those of the crawl.
+Of each field is kept on how many pages it had a value, by day, on which of the last 64, and how many came since the
+last one with a value; each partition has its own, in its record, and together they are those of the crawl.
 """
 
 import math
@@ -48,7 +48,7 @@ class ValueShare(msgspec.Struct, frozen=True):
     pages: int
     """All that are known of."""
     before: float = 0.0
-    """The share of the pages before the last ones, where it has fallen away."""
+    """The share of the pages before it has fallen away, where it has."""
     now: float = 0.0
     last: int = 0
     """How many the last ones are; 0: it has not fallen away."""
@@ -76,7 +76,7 @@ class Fallen(msgspec.Struct, frozen=True):
     field: str
     text: str
     before: float
-    """The share of the pages with a value, before the last ones."""
+    """The share of the pages with a value, before it fell away."""
     now: float
     """That of the last ones."""
     pages: int
@@ -123,13 +123,14 @@ class FieldShares:
 class _Count:
     """A `FieldShare` as it is counted: many pages come between two records of it."""
 
-    __slots__ = ("_days", "_examples", "_pages", "_recent", "required")
+    __slots__ = ("_away", "_days", "_examples", "_pages", "_recent", "required")
 
     def __init__(self, share: FieldShare) -> None:
         self._days = [[day.day, day.pages, day.values] for day in share.days]
         self._recent = share.recent
         self._pages = share.recent_pages
         self._examples = share.examples
+        self._away = share.away
         self.required = share.required
 
     def add(self, has_value: bool, required: bool, url: str, day: int) -> None:
@@ -143,6 +144,7 @@ class _Count:
             del days[:-DAYS]
         self._recent = (self._recent << 1 | has_value) & _RECENT_BITS
         self._pages = min(self._pages + 1, RECENT)
+        self._away = 0 if has_value else self._away + 1
         self.required = required
         if required and not has_value and url not in self._examples and len(url) <= LONGEST:
             self._examples = (*self._examples, url)[-EXAMPLES:]
@@ -150,7 +152,7 @@ class _Count:
     def share(self) -> FieldShare:
         """As it is kept."""
         days = tuple(DayShare(*day) for day in self._days)
-        return FieldShare(days, self._recent, self._pages, self.required, self._examples)
+        return FieldShare(days, self._recent, self._pages, self.required, self._examples, self._away)
 
 
 def shares(partitions: Iterable[Mapping[str, FieldShare]]) -> list[ValueShare]:
@@ -191,9 +193,11 @@ def _share(name: str, parts: list[FieldShare]) -> ValueShare:
         return share
     lately = [part for part in parts if part.days and part.days[-1].day >= newest - 1]
     for window in WINDOWS:
-        last = sum(min(window, part.recent_pages) for part in lately)
-        with_value = sum((part.recent & (1 << window) - 1).bit_count() for part in lately)
-        fell = [past for past in _pasts([*days.values()], last, with_value) if _fell(*past, last, with_value)]
+        last, with_value = _last(lately, window)
+        pasts = _pasts(
+            [*days.values()], (_last(lately, window), *(_last(lately, n, gone=True) for n in (window, RECENT)))
+        )
+        fell = [past for past in pasts if _fell(*past, last, with_value)]
         if fell:
             before = max(values / pages for pages, values in fell)
             examples = [example for part in reversed(lately) for example in reversed(part.examples)][:EXAMPLES]
@@ -203,15 +207,22 @@ def _share(name: str, parts: list[FieldShare]) -> ValueShare:
     return share
 
 
-def _pasts(days: list[tuple[int, int]], last: int, with_value: int) -> Iterator[tuple[int, int]]:
-    """What the last pages are held against, pages and those with a value: all before them, and the days up to each,
-    since the days on which a field has been away say nothing of what is usual."""
-    before = sum(pages for pages, _ in days) - last
-    yield before, sum(values for _, values in days) - with_value
+def _last(parts: list[FieldShare], window: int, gone: bool = False) -> tuple[int, int]:
+    """The last pages of each partition, and those with a value; with ``gone`` all that came since it fell away."""
+    pages = sum(max(min(window, part.recent_pages), part.away * gone) for part in parts)
+    return pages, sum((part.recent & (1 << window) - 1).bit_count() for part in parts)
+
+
+def _pasts(days: list[tuple[int, int]], lasts: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """What the last pages are held against, pages and those with a value: all before them; all before the pages on
+    which the field may have been away already, since these say nothing of what is usual; and the days up to each."""
+    all_pages, all_values = sum(pages for pages, _ in days), sum(values for _, values in days)
+    befores = [(all_pages - pages, all_values - values) for pages, values in lasts]
+    yield from befores
     so_far = (0, 0)
     for pages, values in days:
         so_far = so_far[0] + pages, so_far[1] + values
-        if so_far[0] <= before:
+        if so_far[0] <= befores[0][0]:
             yield so_far
 
 

@@ -92,6 +92,23 @@ def test_within_a_day_and_over_partitions() -> None:
     assert told(*parts) == [TITLE]
 
 
+@pytest.mark.parametrize("without", [20, 32, 60, 64, 200, 1000])
+@pytest.mark.parametrize("parts", [1, 3])
+def test_the_share_before_is_that_of_the_pages_before_it_fell_away_also_on_one_day(without: int, parts: int) -> None:
+    known = [noted([(0, True)] * 60 + [(0, False)] * without) for _ in range(parts)]
+    (share,) = fallen(FieldShares(part.kept()).kept() for part in known)
+    assert (share.before, share.now) == (1.0, 0.0)
+    assert "before that on 0%" in share.text
+
+
+def test_the_share_before_a_fall_to_a_part_of_the_pages_is_that_of_the_pages_before_it() -> None:
+    known = noted([(0, True)] * 100 + [(0, number % 10 == 0) for number in range(60)])
+    (share,) = fallen([known.kept()])
+    assert share.before == 1.0 and share.now <= 0.1
+    noted([(day, number % 10 == 0) for day in range(1, 7) for number in range(100)], known := noted([(0, True)] * 300))
+    assert [share.before for share in fallen([known.kept()])] == [1.0], "days of before are what it is held against"
+
+
 @pytest.mark.parametrize(
     "pages",
     [
