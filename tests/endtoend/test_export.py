@@ -65,8 +65,8 @@ def test_a_cursor_says_since_when(output: Output, tmp_path: Path) -> None:
         (["csv", "--markdown"], "--markdown is for jsonl"),
         (["csv", "--bodies"], "--bodies and --headers are for jsonl"),
         (["sqlite", "-o", "/nowhere/x.db"], "cannot write /nowhere/x.db"),
-        (["sqlite", "-o", __file__], "cannot write"),
-        (["duckdb", "-o", __file__], "cannot write"),
+        (["sqlite", "-o", __file__], "it is no SQLite database: name another file"),
+        (["duckdb", "-o", __file__], "it is no DuckDB database: name another file"),
         (["csv", "--by", "date", "-o", __file__], "it is no folder"),
     ],
 )

@@ -202,7 +202,8 @@ class Sqlite:
         )
         key = ", ".join(f'"{name}"' for name in table.key)
         self._table = table
-        self._database = sqlite3.connect(path, isolation_level=None)
+        _look(path, "SQLite", b"SQLite format 3\0", at=0)
+        self._database = sqlite3.connect(path.absolute(), isolation_level=None)
         self._database.execute("BEGIN IMMEDIATE")
         _check(table, [name for _, name, *_ in self._database.execute(f"PRAGMA table_info({table.name})")])
         if not add:
@@ -246,6 +247,26 @@ def _check(table: Table, names: list[str]) -> None:
         raise OSError(f"it has a table {table.name} of another form: name another file")
 
 
+def _look(path: Path, form: str, magic: bytes, at: int) -> None:
+    """Raises OSError for a file that is there and is no database of this form: DuckDB would open tables of other forms
+    as views, and write nothing."""
+    if not path.exists():
+        return
+    if not path.is_file():
+        raise OSError("it is no file")
+    with path.open("rb") as file:
+        beginning = file.read(at + len(magic))
+    if beginning and beginning[at:] != magic:
+        raise OSError(f"it is no {form} database: name another file")
+
+
+_WITHOUT_EXTENSIONS: Final[dict[str, Any]] = {
+    "autoinstall_known_extensions": False,
+    "autoload_known_extensions": False,
+}
+"""What DuckDB is told so that it fetches nothing from the network."""
+
+
 class DuckDb:
     """A table of a DuckDB database, as `Sqlite` has it."""
 
@@ -254,7 +275,8 @@ class DuckDb:
 
         self._table = table
         self._add = add
-        self._database = duckdb.connect(str(path))
+        _look(path, "DuckDB", b"DUCK", at=8)
+        self._database = duckdb.connect(str(path.absolute()), config=_WITHOUT_EXTENSIONS)
         self._database.execute("BEGIN")
         its_columns = (
             "SELECT column_name FROM information_schema.columns WHERE table_name = ? ORDER BY ordinal_position"

@@ -274,6 +274,46 @@ def test_a_database_is_replaced_or_added_to(form: str, tmp_path: Path) -> None:
         made(TABLES["hosts"], file, add=False)
 
 
+@pytest.mark.parametrize("form", ["sqlite", "duckdb"])
+@pytest.mark.parametrize("other", ["csv", "parquet", "sqlite", "duckdb", "short", "folder"])
+def test_what_is_no_database_of_the_form_stays_as_it_is(form: str, other: str, tmp_path: Path) -> None:
+    file = tmp_path / f"x.{other}"
+    made: dict[str, Callable[..., table_files.TableWriter]]
+    made = {"sqlite": table_files.Sqlite, "duckdb": table_files.DuckDb}
+    if other == form:
+        pytest.skip("it is one of the form")
+    if other in made:
+        filled(made[other](TABLES["links"], file, add=False), "links")
+    elif other == "folder":
+        file.mkdir()
+    elif other == "short":
+        file.write_bytes(b"x")
+    else:
+        with file.open("wb") as opened:
+            filled({"csv": table_files.Csv, "parquet": table_files.Parquet}[other](TABLES["links"], opened), "links")
+    before = None if other == "folder" else file.read_bytes()
+    with pytest.raises(OSError, match=r"it is no (SQLite database|DuckDB database|file)"):
+        made[form](TABLES["links"], file, add=False)
+    assert before is None or file.read_bytes() == before
+    assert [each.name for each in tmp_path.iterdir()] == [file.name]
+
+
+@pytest.mark.parametrize("name", [":memory:", "md:x", "sqlite:x"])
+@pytest.mark.parametrize("form", [table_files.Sqlite, table_files.DuckDb])
+def test_the_name_of_a_database_is_that_of_a_file(
+    form: Callable[..., table_files.TableWriter], name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    filled(form(TABLES["links"], Path(name), add=False), "links")
+    assert (tmp_path / name).stat().st_size > 0
+
+
+def test_duckdb_fetches_no_extension(tmp_path: Path) -> None:
+    opened = table_files.DuckDb(TABLES["links"], tmp_path / "x", add=False)._database
+    asked = "SELECT value FROM duckdb_settings() WHERE name LIKE 'auto%_known_extensions'"
+    assert opened.execute(asked).fetchall() == [("false",)] * 2
+
+
 def test_a_folder_for_each_day_or_host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(datasets.DatasetFolder, "OPEN", 1)
     for by, names in (("date", {"date=2023-11-14", "date=2023-11-15"}), ("host", {"host=a.test", "host=b.test"})):
