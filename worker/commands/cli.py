@@ -7,7 +7,7 @@ import os
 import sqlite3
 import sys
 from collections.abc import Mapping, Sequence
-from typing import NoReturn, Protocol
+from typing import Any, NoReturn, Protocol
 
 from gregor import __version__
 from gregor.worker.base.errors import BadInput, complain, speak, why
@@ -22,7 +22,21 @@ EXIT_CODES = "exit codes: 0 finished or a budget reached, 1 failed, 2 bad input 
 
 
 class Parser(argparse.ArgumentParser):
-    """An argument parser whose errors are one line, with the exit code for bad input."""
+    """An argument parser whose errors are one line, with the exit code for bad input. Positional arguments may stand
+    anywhere among options: argparse takes all that stand together, the optional ones too, and no later ones."""
+
+    _mixing = False
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """What argparse does, options first where there are no commands to choose from, and no ``--`` ends them."""
+        has_commands = any(action.nargs == argparse.PARSER for action in self._actions)
+        if self._mixing or has_commands or args is None or "--" in args:
+            return super().parse_known_args(args, namespace)
+        self._mixing = True  # it is asked again, for the options and for what they leave
+        try:
+            return self.parse_known_intermixed_args(args, namespace)
+        finally:
+            self._mixing = False
 
     def error(self, message: str) -> NoReturn:
         """Print ``message`` and leave."""
@@ -114,9 +128,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         freely = getattr(load(chosen), "takes_words", None) if chosen else None
         words, free = freely(words) if freely is not None else (words, [])
         arguments, unknown = parser(chosen).parse_known_args(words)
-        if freely is not None:  # those that stand behind an option, too
-            arguments.words = [*arguments.words, *(word for word in unknown if not word.startswith("-")), *free]
-            unknown = [word for word in unknown if word.startswith("-")]
+        if freely is not None:
+            arguments.words = [*arguments.words, *free]
         if unknown:
             text = f"unrecognized arguments: {' '.join(unknown)}{_as_setting(unknown, arguments)}"
             Parser(prog=f"gregor {arguments.command}").error(text)

@@ -110,6 +110,26 @@ def test_bad_input_is_one_line(
     assert not any(tmp_path.glob("data/*")) or "data" not in words
 
 
+@pytest.mark.parametrize(
+    ("words", "name", "values"),
+    [
+        (["export", "csv", "--data", "d", "items"], "what", "items"),
+        (["export", "--data", "d", "csv", "--host", "a.test", "items", "-o", "x"], "what", "items"),
+        (["export", "csv", "--data", "d"], "what", "pages"),
+        (["crawl", "a", "--delay", "1", "b", "--data", "d", "c"], "seed", ["a", "b", "c"]),
+        (["seed", "a", "--data", "d", "-"], "seed", ["a", "-"]),
+        (["extract", "a", "--rules", "r", "b"], "urls", ["a", "b"]),
+        (["recrawl", "--data", "d", "a", "--config", "c", "b"], "url", ["a", "b"]),
+        (["import", "warc", "--data", "d", "a.warc", "--config", "c", "b.warc"], "files", ["a.warc", "b.warc"]),
+        (["search", "a", "--limit", "3", "b", "--json", "c"], "words", ["a", "b", "c"]),
+        (["search", "--json", "--", "a", "-b", "--c"], "words", ["a", "-b", "--c"]),
+    ],
+)
+def test_what_is_no_option_may_stand_anywhere_among_options(words: list[str], name: str, values: object) -> None:
+    arguments, unknown = cli.parser(words[0]).parse_known_args(words)
+    assert (getattr(arguments, name), unknown) == (values, [])
+
+
 def test_the_package_is_a_program_and_names_itself(tmp_path: Path) -> None:
     ran = subprocess.run(
         [sys.executable, "-m", "gregor", "crawl", "--sed"], check=False, capture_output=True, text=True
