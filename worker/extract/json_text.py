@@ -4,7 +4,6 @@ import json
 import math
 import re
 from collections.abc import Iterator
-from itertools import islice
 from typing import Any, Final
 
 DEEPEST: Final = 64
@@ -13,8 +12,16 @@ LARGEST: Final = 200_000
 """Values of one JSON document that are kept; the rest is left out."""
 TOO_DEEP: Final = f"JSON more than {DEEPEST} levels deep"
 """What is said of it."""
-_ASSIGNED: Final = re.compile(r"=\s*(?=[\[{])")
-_ASSIGNMENTS: Final = 20
+_QUOTED: Final = r"""(?:"((?:[^"\\\n]++|\\.)*+)"|'((?:[^'\\\n]++|\\.)*+)')"""
+_GIVEN: Final = re.compile(
+    rf"""(?:=|\bpush\()\s*+(?=\{{\s*"|\[\s*["\[{{\d\-tfn])|\bJSON\.parse\(\s*+{_QUOTED}""",
+)
+_ESCAPE: Final = re.compile(r"(?s)\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(.))")
+_ESCAPED: Final = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v", "0": "\0"}
+MOST_GIVEN: Final = 10_000
+"""Values that one script may assign."""
+FAILURES: Final = 100
+"""Values in a script that begin as JSON and are none, after which nothing more of it is looked at: each may cost it."""
 _DECODER: Final = json.JSONDecoder(strict=False)
 _BEGINS: Final = ("{", "[", "/", "<")
 """What JSON begins with that has comments, or marks of XML, around it."""
@@ -26,22 +33,43 @@ _COMMA: Final = re.compile(rf"(?s)({_STRING})|,(?=\s*[\]}}])")
 
 
 def in_script(source: str, left_out: set[str]) -> Iterator[Any]:
-    """The JSON of a script: all of it, also as JavaScript would have it, or what is assigned in it first, an object or
-    a list. ``left_out`` gets what of it is beyond the bounds."""
+    """The JSON of a script: all of it, also as JavaScript would have it, or each object and list that it assigns,
+    pushes or parses (``JSON.parse('…')``) and that has something in it. ``left_out`` gets what of it is beyond the
+    bounds."""
     for text in (source, _without_marks(source)):
         if values := list(read(text, left_out)):
             yield from values
             return
-    for assigned in islice(_ASSIGNED.finditer(source), _ASSIGNMENTS):
-        try:
-            value, _ = _DECODER.raw_decode(source, assigned.end())
-        except ValueError:
-            continue
-        except RecursionError:
-            left_out.add(TOO_DEEP)
-            continue
-        yield bounded(value, left_out)
-        return
+    yield from _given(source, left_out)
+
+
+def _given(source: str, left_out: set[str]) -> Iterator[Any]:
+    at = given = failures = 0
+    while (begin := _GIVEN.search(source, at)) is not None:
+        if given == MOST_GIVEN or failures > FAILURES:
+            what = f"{MOST_GIVEN} values" if given == MOST_GIVEN else f"{FAILURES} values that are no JSON"
+            left_out.add(f"a script with more than {what}")
+            return
+        at = begin.end()
+        if begin.lastindex is not None:
+            values = list(read(_said(begin[begin.lastindex]), left_out))
+        else:
+            values, at = _decoded(source, at, left_out)
+        given += len(values)
+        failures += not values
+        yield from values
+
+
+def _decoded(source: str, at: int, left_out: set[str]) -> tuple[list[Any], int]:
+    """The value that begins at a place, bounded, if it is one, and where it ends."""
+    try:
+        value, end = _DECODER.raw_decode(source, at)
+    except ValueError:
+        return [], at
+    except RecursionError:
+        left_out.add(TOO_DEEP)
+        return [], at
+    return [bounded(value, left_out)], end
 
 
 def read(source: str, left_out: set[str]) -> Iterator[Any]:
@@ -95,3 +123,16 @@ def _without_marks(source: str) -> str:
 
 def _strings(match: re.Match[str]) -> str:
     return match[1] or ""
+
+
+def _said(literal: str) -> str:
+    """What a string of JavaScript says, without its quotes."""
+    said = _ESCAPE.sub(_unescaped, literal)
+    return said.encode("utf-16", "surrogatepass").decode("utf-16", "replace")  # two escapes may be one character
+
+
+def _unescaped(match: re.Match[str]) -> str:
+    """What an escape of a string of JavaScript stands for."""
+    if code := match[1] or match[2]:
+        return chr(int(code, 16))
+    return _ESCAPED.get(match[3], match[3])

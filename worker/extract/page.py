@@ -196,7 +196,7 @@ class Parsed:
 
     def scripts(self, selector: str | None) -> list[Any]:
         """The JSON in the scripts that a CSS selector chooses, or that say they are JSON: a script's whole text, or
-        what it assigns first."""
+        all that it assigns."""
         chosen = selector or _JSON_SCRIPTS
         if chosen not in self._scripts:
             nodes = self.node.css(chosen) if self.node is not None else []
