@@ -132,6 +132,10 @@ def test_a_page() -> None:
         assert page.items("rules.toml")[0]["title"] == "One"
         assert [link.text for link in page.links] == ["b"]
         assert crawl.page("http://none.test/") is None
+        with pytest.raises(gregor.BadInput, match="url wants a text, not NoneType"):
+            crawl.page(None)  # type: ignore[arg-type]
+        with pytest.raises(gregor.BadInput, match="version wants an integer, not str"):
+            crawl.page("http://a.test/", "1")  # type: ignore[arg-type]
         with pytest.raises(ValueError, match="no CSS selector"):
             page.css("li[")
 

@@ -21,7 +21,7 @@ from gregor.worker.inspect.item_tables import of_rule
 from gregor.worker.inspect.selection import Selection
 from gregor.worker.inspect.table_files import Batches, record_batch
 from gregor.worker.inspect.tables import TABLES
-from gregor.worker.library.arguments import settings
+from gregor.worker.library.arguments import settings, text
 from gregor.worker.library.loop import Loop
 from gregor.worker.library.page import RulesFiles, StoredPage, read_rules, warn
 from gregor.worker.links.configured import scope_rules
@@ -34,6 +34,8 @@ TableName = Literal["pages", "links", "items", "hosts"]
 _MENTIONS = 10
 _NEVER = 2**31
 """So many visits no URL has."""
+_NO_TIME = 2**53
+"""So many seconds no date has."""
 
 
 class Archive:
@@ -94,6 +96,8 @@ class Archive:
 
     def page(self, url: str, version: int | None = None) -> StoredPage | None:
         """A page in its newest version, or that of a visit; None where none is kept. Raises `BadInput` for no URL."""
+        if version is not None and (isinstance(version, bool) or not isinstance(version, int)):
+            raise BadInput(f"version wants an integer, not {type(version).__name__}")
         if version is not None and not 0 < version < _NEVER:
             return None
         key = self._url(url).key
@@ -161,10 +165,10 @@ class Archive:
         for values in self._loop.iterate(TABLES[name].rows(self._reader, wanted, WHOLE)):
             yield dict(zip(names, values, strict=True))
 
-    def _url(self, text: str) -> Url:
-        url = self._urls.parse(text)
+    def _url(self, said: str) -> Url:
+        url = self._urls.parse(text("url", said))
         if url is None:
-            raise BadInput(f"{self._urls.refusal(text)}: {text!r}")
+            raise BadInput(f"{self._urls.refusal(said)}: {said!r}")
         return url
 
     def _body(self, page: Page) -> bytes | None:
@@ -183,8 +187,10 @@ def _selected(
         since = since.timestamp()
     elif isinstance(since, str):
         since = moment("since", since, time.time())
-    elif since is not None and (isinstance(since, bool) or not isinstance(since, int | float)):
+    elif since is not None and (
+        isinstance(since, bool) or not isinstance(since, int | float) or not abs(since) < _NO_TIME
+    ):
         raise BadInput('since wants unix seconds, a datetime with a time zone, or a text such as "1d" or "2026-11-29"')
-    if host is not None and (named := one_host(host)) is None:
+    if host is not None and (named := one_host(text("host", host))) is None:
         raise BadInput(f"{host!r} is no host: write www.example.org, or www.example.org:8080")
     return Selection(None if host is None else named, state, since)

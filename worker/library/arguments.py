@@ -1,12 +1,26 @@
 """Arguments of Python as settings of a crawl."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
+from gregor.worker.base.errors import BadInput
 from gregor.worker.config.settings import ConfigError
 from gregor.worker.config.sources import Given, Settings, load
 
 _SOURCE = "an argument"
+
+
+def text(name: str, value: object) -> str:
+    """An argument that is a text. Raises `BadInput` for any other."""
+    if isinstance(value, str):
+        return value
+    raise BadInput(f"{name} wants a text, not {type(value).__name__}")
+
+
+def texts(name: str, value: object) -> list[str]:
+    """An argument that is a text or a path, or several of them. Raises `BadInput` for any other."""
+    several = value if isinstance(value, Iterable) and not isinstance(value, str | bytes | bytearray) else [value]
+    return [text(name, os.fspath(each) if isinstance(each, os.PathLike) else each) for each in several]
 
 
 def settings(data: str | os.PathLike[str], arguments: Mapping[str, object], config: str | None = None) -> Settings:

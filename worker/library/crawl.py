@@ -17,7 +17,7 @@ from gregor.worker.base.tasks import cancel
 from gregor.worker.compose.engine import engine_of
 from gregor.worker.config import kept
 from gregor.worker.config.settings import Config
-from gregor.worker.library.arguments import settings
+from gregor.worker.library.arguments import settings, texts
 from gregor.worker.library.loop import Loop
 from gregor.worker.links.configured import urls_of
 
@@ -54,7 +54,7 @@ class Crawl:
         Raises `BadInput` for what cannot be used.
         """
         if rules is not None:
-            arguments["rules"] = [rules] if isinstance(rules, str | PathLike) else list(rules)
+            arguments["rules"] = texts("rules", rules)
         self._settings = settings(data, arguments, config)
         self._config = self._settings.config
         if not self._config.on_one_machine:
@@ -63,7 +63,7 @@ class Crawl:
 
         extraction_of(self._config)  # what cannot be used is said before anything is made
         self._goes_on = holds_crawl(self._config.data)
-        self._seeds = self._checked([seeds] if isinstance(seeds, str) else list(seeds))
+        self._seeds = self._checked(texts("seeds", seeds))
         self._is_entered = self._gave = False
         self._crawling: Loop | None = None
         self._runtime: composition.Crawling | None = None

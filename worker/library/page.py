@@ -1,7 +1,8 @@
 """A stored page, as the library gives it."""
 
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import cached_property
 from os import PathLike
@@ -9,17 +10,24 @@ from pathlib import Path
 from typing import Any
 
 from gregor.schemas.messages import Link, Page, Row
+from gregor.worker.base.errors import BadInput
 from gregor.worker.borders.errors import Damaged
 from gregor.worker.extract import markdown, rules, schema_org, text, writing
 from gregor.worker.extract.items import extract
-from gregor.worker.extract.model import Rule
+from gregor.worker.extract.model import Rule, RuleFailed
 from gregor.worker.extract.page import Parsed, of_stored
 from gregor.worker.extract.scopes import PagePart
 from gregor.worker.extract.selectors import CssSelector, Json, XPath
 from gregor.worker.inspect import stored_items
+from gregor.worker.library.arguments import text as as_text
+from gregor.worker.library.arguments import texts
 from gregor.worker.web.urls import Url
 
 RulesFiles = str | PathLike[str] | Iterable[str | PathLike[str]]
+
+
+class CannotSelect(BadInput, ValueError):
+    """A selector or a path is none, or cannot be applied to the page: its elements are nested too deep, say."""
 
 
 class StoredPage:
@@ -132,22 +140,25 @@ class StoredPage:
     def css(self, selector: str) -> list[str]:
         """The texts of what a CSS selector chooses, or with ``::attr(NAME)`` at its end attributes.
 
-        Raises ValueError for what is no selector.
+        Raises `CannotSelect`.
         """
-        return [_words(selected) for selected in CssSelector(selector).select(self._place)]
+        with _refused():
+            return [_words(selected) for selected in CssSelector(as_text("selector", selector)).select(self._place)]
 
     def xpath(self, path: str) -> list[str]:
-        """The texts of what an XPath 1.0 chooses. Raises ValueError for what is none."""
-        return [_words(selected) for selected in XPath(path).select(self._place)]
+        """The texts of what an XPath 1.0 chooses. Raises `CannotSelect`."""
+        with _refused():
+            return [_words(selected) for selected in XPath(as_text("path", path)).select(self._place)]
 
     def json(self, path: str) -> list[Any]:
-        """What a JMESPath finds in the page, if it is JSON, or in its scripts of JSON. Raises ValueError for what is
-        none."""
-        return list(Json(path).select(self._place))
+        """What a JMESPath finds in the page, if it is JSON, or in its scripts. Raises `CannotSelect`."""
+        with _refused():
+            return list(Json(as_text("path", path)).select(self._place))
 
     def schema(self, kind: str) -> list[dict[str, Any]]:
-        """The page's schema.org entities of a type."""
-        return schema_org.entities(self._place.page, kind)
+        """The page's schema.org entities of a type. Raises `CannotSelect`."""
+        with _refused():
+            return schema_org.entities(self._place.page, as_text("kind", kind))
 
     @property
     def items(self) -> "ItemsOfPage":
@@ -196,8 +207,16 @@ class ItemsOfPage(list[dict[str, Any]]):
 
 def read_rules(files: RulesFiles) -> tuple[Rule, ...]:
     """The rules of one file or several. Raises `BadInput`."""
-    names = [files] if isinstance(files, str | PathLike) else list(files)
-    return rules.read([Path(name) for name in names])
+    return rules.read([Path(name) for name in texts("rules", files)])
+
+
+@contextmanager
+def _refused() -> Iterator[None]:
+    """What is raised for rules, as the library says it."""
+    try:
+        yield
+    except (RuleFailed, ValueError) as error:
+        raise CannotSelect(str(error)) from None
 
 
 def _words(selected: object) -> str:
