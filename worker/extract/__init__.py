@@ -3,7 +3,7 @@
     located.py    a rules file with the line of each key     rules.py      the file read strictly
     model.py      what rules are, once read                  selectors.py  where values are in a document
     page.py       a document, parsed as far as rules ask     text.py       what an element says
-    values.py     texts to typed values                      numbers.py, dates.py
+    values.py     texts to typed values                      numbers.py, prices.py, dates.py
     json_text.py  JSON as pages have it, bounded
     schema_org.py entities: JSON-LD, bounded                 markup.py     entities: microdata, RDFa
     items.py      rules applied to a page                    tally.py      what was lost, by rule and cause

@@ -11,6 +11,8 @@ from gregor.worker.base.errors import BadInput
 LONGEST: Final = 100
 """Characters of a text that may be a date."""
 _ISO: Final = re.compile(r"\d{4}-?\d\d-?\d\d(?:[T ]\d\d.*)?")
+_WEEK: Final = re.compile(r"\d{4}-?W\d\d(-?\d)?")
+_ORDINAL: Final = re.compile(r"(\d{4}-\d{3})(?![\d-])(.*)")
 _MAIL: Final = re.compile(r"(?:[A-Z][a-z]{2},\s*)?\d{1,2} [A-Z][a-z]{2} \d{4} \d\d:\d\d")
 _REGION: Final = re.compile(r"[A-Z]{2}|\d{3}")
 _DIGITS: Final = re.compile(r"[\d.]+")
@@ -47,6 +49,10 @@ def moment(text: str, form: str, language: str, zone: str, now: float) -> tuple[
         time_read = _iso(text)
         if time_read is not None or form == ISO:
             return _zoned(time_read, zone, "T" in text or ":" in text)
+    if week := _WEEK.match(text):
+        return _zoned(_iso(text) if week[1] else None, zone, "T" in text or ":" in text)
+    if told := _ORDINAL.fullmatch(text):
+        return _zoned(_ordinal(told[1], told[2]), zone, bool(told[2]))
     if _MAIL.match(text):
         try:
             return _zoned(parsedate_to_datetime(text), zone, True)
@@ -60,6 +66,12 @@ def _iso(text: str) -> datetime | None:
         return datetime.fromisoformat(text.replace(" ", "T", 1))
     except ValueError:
         return None
+
+
+def _ordinal(day: str, rest: str) -> datetime | None:
+    """A time on a day that ISO 8601 tells by its number in the year, which has not 366 of them each time."""
+    on = _by_format(day, "%Y-%j")
+    return _iso(f"{on.date().isoformat()}{rest}") if on is not None and day.startswith(f"{on.year:04}") else None
 
 
 def is_form(form: str) -> bool:

@@ -102,6 +102,9 @@ class FieldReader:
         required = self.flag(table, place, "required")
         if required and "default" in table:
             raise self.refuse((*place, "default"), f"field {name!r} is required, so its default would never be used")
+        if {"constant", "type"} <= table.keys() and "find" not in table:
+            constant = table["constant"]
+            self._read(constant if isinstance(constant, list) else [constant], kind, (*place, "constant"))
         default = self._default(table, place, kind, many)
         return Field(name, sources, kind, self._find(table, place), many, required, default)
 
@@ -247,16 +250,22 @@ class FieldReader:
         value = table["default"]
         if many != isinstance(value, list) and kind.name != "json":
             raise self.refuse((*place, "default"), "default wants a list" if many else "default wants one value")
-        nowhere = Parsed(Document("http://localhost/", b"", "text/plain"), PageFacts(url="http://localhost/"))
-        try:
-            made = [values.read(member, kind, nowhere) for member in (value if many else [value])]
-        except (NotOfType, TypeError) as error:
-            raise self.refuse((*place, "default"), f"default {one_line(str(value))!r} is {error}") from None
-        if not many and made[0] is None and kind.name not in ("text", "html"):
-            raise self.refuse(
-                (*place, "default"), f"default {one_line(str(value))!r} is not {values.article(kind.name)}"
-            )
+        made = self._read(value if many else [value], kind, (*place, "default"))
         return made if many else made[0] if made[0] is not None else value
+
+    def _read(self, members: list[Any], kind: FieldKind, place: ValuePath) -> list[Any]:
+        """What the rules themselves say, as values of the field's type."""
+        nowhere = Parsed(Document("http://localhost/", b"", "text/plain"), PageFacts(url="http://localhost/"))
+        made = []
+        for member in members:
+            try:
+                made.append(values.read(member, kind, nowhere))
+            except (NotOfType, TypeError) as error:
+                raise self.refuse(place, f"{place[-1]} {one_line(str(member))!r} is {error}") from None
+            if made[-1] is None and kind.name not in ("text", "html"):
+                reason = f"{place[-1]} {one_line(str(member))!r} is not {values.article(kind.name)}"
+                raise self.refuse(place, reason)
+        return made
 
 
 def _is_json(value: Any) -> bool:

@@ -2,14 +2,20 @@
 
 import re
 import unicodedata
+from collections.abc import Iterator
 from decimal import Decimal
 from typing import Final
 
 LONGEST: Final = 100
 """Characters of a text that may be a number with something around it."""
 _NUMBER: Final = re.compile(
-    r"[-−–+]?\s?(?:[0-9]+(?:[ '\u00a0\u202f\u2009’][0-9]{3}(?![0-9]))*(?:[.,][0-9]+)*|[.,][0-9]+)"
+    r"[-−–+]?\s?(?:[0-9]+(?:[ '\u00a0\u202f\u2009’][0-9]{3}(?![0-9]))*(?:[.,][0-9]+)*|(?<![^\W\d_])[.,][0-9]+)"
 )
+MAGNITUDE: Final = re.compile(
+    r"\s?(?:(?:M|(?i:k|mio|mln|mrd|mld|bn|tsd|tys|mil|thousand|lakhs?|lacs?|crores?|mill?i?[oóõ]n\w*|milh[ãõ]\w+|miljo\w+"
+    r"|mill?iard\w*|billion\w*|trillion\w*|тыс\w*|млн|млрд|миллион\w*|миллиард\w*))(?![^\W\d_])|[千万萬億亿兆천만억])"
+)
+"""What after a number says that another is meant: thousands, millions."""
 _SEPARATORS: Final = {"\u066b": ".", "\u066c": ",", "\uff0e": ".", "\uff0c": ",", "\uff0d": "-"}
 _BLANKS: Final = re.compile(r"[\s'’]")
 _GROUPED: Final = re.compile(r"\d{1,3}(?:[.,]\d{3})+")
@@ -26,7 +32,7 @@ _POINT: Final = frozenset(re.findall(r"\w+", "en zh ja ko th he hi bn ta te ms m
 
 
 def decimal(text: str, language: str = "") -> Decimal | None:
-    """The one number in a text, whatever stands around it; None without one, or with several.
+    """The one number in a text, whatever stands around it; None without one, with several, or if it counts thousands.
 
     Of a lone separator before three digits the ``language`` (BCP 47) says what it means; without one it groups.
     """
@@ -34,11 +40,21 @@ def decimal(text: str, language: str = "") -> Decimal | None:
     if len(text) > LONGEST:
         return None
     text = as_written_here(text)
-    matches = _NUMBER.findall(text)
-    if len(matches) != 1:
+    matches = list(found(text))
+    if len(matches) != 1 or MAGNITUDE.match(text, matches[0].end()):
         return None
-    digits = _BLANKS.sub("", matches[0]).replace("−", "-").replace("–", "-")
-    if digits[0] == "-" and _is_dash(text, matches[0]):
+    return value(matches[0], language)
+
+
+def found(text: str) -> Iterator[re.Match[str]]:
+    """The numbers in a text, in its order, with their signs. ``text``: see `as_written_here`."""
+    return _NUMBER.finditer(text)
+
+
+def value(match: re.Match[str], language: str = "") -> Decimal | None:
+    """One that was found; None where its separators make no sense."""
+    digits = _BLANKS.sub("", match[0]).replace("−", "-").replace("–", "-")
+    if digits[0] == "-" and _is_dash(match):
         digits = digits[1:]
     sign, digits = ("-", digits[1:]) if digits[0] == "-" else ("", digits.removeprefix("+"))
     plain = _plain(digits, language.partition("-")[0].lower())
@@ -52,10 +68,9 @@ def as_written_here(text: str) -> str:
     return "".join(str(unicodedata.decimal(c)) if c.isdecimal() else _SEPARATORS.get(c, c) for c in text)
 
 
-def _is_dash(text: str, number: str) -> bool:
+def _is_dash(match: re.Match[str]) -> bool:
     """Whether what looks like a sign joins the number to a word."""
-    at = text.index(number)
-    return at > 0 and text[at - 1].isalnum()
+    return match.start() > 0 and match.string[match.start() - 1].isalnum()
 
 
 def _plain(digits: str, language: str) -> str | None:

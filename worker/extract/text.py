@@ -24,6 +24,8 @@ _REFERENCES: Final = {
     "meta": "content",
 }
 """The attribute that holds an element's URL."""
+_LINKS: Final = frozenset({"a", "area", "form"})
+"""Elements that lead to their page where their URL is empty."""
 _VALUES: Final = {"meta": "content", "data": "value", "meter": "value", "time": "datetime", "input": "value"}
 """The attribute that holds, for programs, what an element says."""
 TreeNode = LexborNode | etree._Element
@@ -140,8 +142,15 @@ def attribute(node: TreeNode, name: str) -> str | None:
 
 
 def reference(node: TreeNode, work: Work) -> str:
-    """The URL that an element holds, not resolved; its text if it holds none. Raises `Spent`."""
-    return attribute(node, _REFERENCES.get(str(node.tag), "href")) or words(node, work)
+    """The URL that an element holds, not resolved; its text where it has no attribute for one. Raises `Spent`."""
+    held = attribute(node, _REFERENCES.get(str(node.tag), "href"))
+    return words(node, work) if held is None else held
+
+
+def means_its_page(node: TreeNode) -> bool:
+    """Whether an element is a link, or a form, whose URL is empty: that is the one of its page."""
+    held = attribute(node, _REFERENCES[str(node.tag)]) if node.tag in _LINKS else None
+    return held is not None and not held.strip()
 
 
 def value(node: TreeNode, work: Work) -> str:

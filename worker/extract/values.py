@@ -2,13 +2,14 @@
 
 import json
 import math
+import re
 from decimal import Decimal
 from typing import Any, Final
 
 import ada_url
 
 from gregor.worker.base.errors import BadInput
-from gregor.worker.extract import dates, json_text, numbers, text
+from gregor.worker.extract import dates, json_text, numbers, prices, text
 from gregor.worker.extract.model import FieldKind, FieldValue, KindName, NotOfType
 from gregor.worker.extract.page import Parsed
 from gregor.worker.extract.text import TreeNode
@@ -16,6 +17,8 @@ from gregor.worker.extract.work import Work
 
 _TRUE: Final = frozenset({"true", "yes", "on", "1", "y", "ja", "oui", "si", "sí", "sim"})
 _FALSE: Final = frozenset({"false", "no", "off", "0", "n", "nein", "non", "não"})
+_POWERS: Final = re.compile(r"-?[0-9]{1,40}(?:\.[0-9]{1,40})?[eE][-+]?[0-9]{1,3}")
+"""Of ten, as programs write numbers."""
 LONGEST: Final = 1 << 20
 """Characters of one value; what is longer is cut."""
 ARTICLES: Final[dict[KindName, str]] = {
@@ -42,6 +45,8 @@ def check(kind: FieldKind) -> None:
 def read(selected: object, kind: FieldKind, page: Parsed) -> FieldValue:
     """The value; None for what is empty. Raises `NotOfType` for what is not of the type."""
     if isinstance(selected, TreeNode):
+        if kind.name == "url" and text.means_its_page(selected):
+            return _url("", page.base)
         return _of_text(_said(selected, kind, page.work), kind, page)
     if kind.name == "json" and not (isinstance(selected, str) and selected.lstrip()[:1] in ("{", "[", "")):
         return selected if _is_json(selected) else None
@@ -163,6 +168,8 @@ def _as_number(number: Decimal, name: str) -> FieldValue:
 
 def _plain(said: str) -> Decimal | None:
     """A number as programs write them. A point before three digits is left to the language."""
+    if _POWERS.fullmatch(said):
+        return Decimal(said)
     integer, point, fraction = said.removeprefix("-").partition(".")
     if integer.isascii() and integer.isdecimal() and len(said) <= numbers.LONGEST:
         if not point:
@@ -173,15 +180,8 @@ def _plain(said: str) -> Decimal | None:
 
 
 def _price(said: str, language: str) -> FieldValue:
-    from price_parser import Price
-
-    if len(said) > numbers.LONGEST:
-        return None
-    price = Price.fromstring(numbers.as_written_here(said))
-    amount = numbers.decimal(price.amount_text or "", language) if price.amount_text else None
-    if amount is None:
-        return None
-    return {"amount": format(amount, "f"), "currency": price.currency}
+    price = prices.read(said, language)
+    return None if price is None else {"amount": format(price[0], "f"), "currency": price[1]}
 
 
 def _url(said: str, base: str) -> str | None:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gregor.worker.extract import values
+from gregor.worker.extract import prices, values
 from gregor.worker.extract.model import FieldKind, KindName, NotOfType
 from gregor.worker.extract.numbers import decimal
 from tests.unit.extract.made import parsed
@@ -51,6 +51,13 @@ AT = 1_800_000_000.0
         ("١٫٥", "ar", "1.5"),
         ("１，２３４", "ja", "1234"),
         ("x²", "", None),
+        ("No.7", "", "7"),
+        ("1.2k", "", None),
+        ("5M views", "", None),
+        ("1,5 Mio.", "de", None),
+        ("2 thousand", "", None),
+        ("3万", "ja", None),
+        ("3 millimetres", "", "3"),
     ],
 )
 def test_numbers(text: str, language: str, number: str | None) -> None:
@@ -83,6 +90,8 @@ def test_no_text_breaks_numbers(text: str, language: str) -> None:
         (FieldKind("int"), "12.0", 12),
         (FieldKind("float"), "12.5", 12.5),
         (FieldKind("decimal"), "12.50", "12.50"),
+        (FieldKind("float"), "1.5e3", 1500.0),
+        (FieldKind("decimal"), "-2E-3", "-0.002"),
         (FieldKind("bool"), "Yes", True),
         (FieldKind("bool"), "nein", False),
         (FieldKind("url"), "../b", "https://shop.example/b"),
@@ -92,6 +101,12 @@ def test_no_text_breaks_numbers(text: str, language: str) -> None:
         (FieldKind("price"), "١٬٢٣٤ €", {"amount": "1234", "currency": "€"}),
         (FieldKind("date"), "2026-11-29", "2026-11-29"),
         (FieldKind("date"), "20261129", "2026-11-29"),
+        (FieldKind("date"), "2026-W06-2", "2026-02-03"),
+        (FieldKind("date"), "2026W062", "2026-02-03"),
+        (FieldKind("date"), "2026-034", "2026-02-03"),
+        (FieldKind("date"), "2024-366", "2024-12-31"),
+        (FieldKind("datetime"), "2026-W06-2T10:00Z", "2026-02-03T10:00:00+00:00"),
+        (FieldKind("datetime"), "2026-034T10:00", "2026-02-03T10:00:00"),
         (FieldKind("date"), "2026-11-29T23:30:00-05:00", "2026-11-29"),
         (FieldKind("date"), "Sun, 29 Nov 2026 22:36:24 GMT", "2026-11-29"),
         (FieldKind("date"), "29. November 2026", "2026-11-29"),
@@ -130,6 +145,12 @@ def test_a_text_of_a_type(kind: FieldKind, text: str, value: object) -> None:
         (FieldKind("date"), "soon"),
         (FieldKind("date"), "12"),
         (FieldKind("date"), "2026-13-45"),
+        (FieldKind("date"), "2026-W06"),
+        (FieldKind("date"), "2026-W06-8"),
+        (FieldKind("date"), "2026-366"),
+        (FieldKind("date"), "9999-366"),
+        (FieldKind("float"), "1e999"),
+        (FieldKind("decimal"), "1e9999"),
         (FieldKind("date", format="iso"), "29.11.2026"),
         (FieldKind("date", format="%d.%m.%Y"), "2026-11-29"),
         (FieldKind("date"), "1" * 5000),
@@ -144,3 +165,94 @@ def test_a_text_of_no_such_type(kind: FieldKind, text: str) -> None:
 def test_nothing_is_no_value(name: KindName) -> None:
     assert values.read(" \n", FieldKind(name), parsed("<p>")) is None
     assert values.read(None, FieldKind(name), parsed("<p>")) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "amount", "currency"),
+    [
+        ("CHF 1’299.50", "", "1299.50", "CHF"),
+        ("CHF 1’299.—", "", "1299", "CHF"),
+        ("-5,00 €", "", "-5.00", "€"),
+        ("−5,00 €", "", "-5.00", "€"),
+        ("- 5 €", "", "-5", "€"),
+        ("-$5", "", "-5", "$"),
+        ("$-5.00", "", "-5.00", "$"),
+        ("€ -5", "", "-5", "€"),
+        ("US-$ 5", "", "5", "$"),
+        ("Preis - 5,00 €", "", "5.00", "€"),
+        ("3 for $10", "", "10", "$"),
+        ("3 $10", "", "10", "$"),
+        ("2 Stück 10,00 €", "de", "10.00", "€"),
+        ("2 Stück 10 Euro", "de", "10", None),
+        ("14K gold $99", "", "99", "$"),
+        ("€ 3,50 / 100 g", "", "3.50", "€"),
+        ("-20% 15 €", "", "15", "€"),
+        ("$1,299.00$1,299.00", "", "1299.00", "$"),
+        ("NZD $123", "", "123", "NZD"),
+        ("19.99", "", "19.99", None),
+        ("from 12,50", "", "12.50", None),
+        ("Free", "", "0", None),
+        ("1 299,00 zł", "pl", "1299.00", "zł"),
+        ("1 299 kr", "sv", "1299", "kr"),
+        ("1 299:-", "sv", "1299", None),
+        ("R$ 1.234,56", "pt-BR", "1234.56", "R$"),
+        ("Rs. 1,25,000", "en-IN", "125000", "Rs"),
+        ("Rs.500", "en-IN", "500", "Rs"),
+        ("3,980円(税込)", "ja", "3980", "円"),
+        ("12,000원", "ko", "12000", "원"),
+        ("1 299 Kč", "cs", "1299", "Kč"),
+        ("1 299,50 ₽", "ru", "1299.50", "₽"),
+        ("1 299 руб.", "ru", "1299", "руб."),
+    ],
+)
+def test_prices(text: str, language: str, amount: str, currency: str | None) -> None:
+    price = values.read(text, FieldKind("price", language=language), parsed("<p>"))
+    assert price == {"amount": amount, "currency": currency}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(
+            "€ 5-10",
+            "10 bis 20 €",
+            "5/10 €",
+            "$10 - $20",
+            "5 und 10 €",
+            "was $20.00 now $15.00",
+            "10 € 5 Stück",
+            "4 5 x",
+        ),
+        *("£1.2m", "5 M€", "M€ 5", "€5m", "1,5 Mio. €", "1.2 billion USD", "₹1.2 lakh", "5 Mkr", "1万2000円", "2k"),
+        *("49 ct", "99¢", "1 € 50 ct", "99p", "50 Cent", "99 коп.", "50%"),
+    ],
+)
+def test_what_may_be_several_prices_or_another_is_none(text: str) -> None:
+    with pytest.raises(NotOfType, match="not a price"):
+        values.read(text, FieldKind("price"), parsed("<p>"))
+
+
+@given(st.text(alphabet="0123456789., '’-−–/%€$kmMEURCHF¢\u00a0٣円", max_size=40), st.sampled_from(["", "de", "en"]))
+def test_no_text_breaks_prices(text: str, language: str) -> None:
+    price = prices.read(text, language)
+    assert price is None or price[0].is_finite()
+
+
+@pytest.mark.parametrize(
+    ("markup", "value"),
+    [
+        ("<a href=''>https://other.example/</a>", "https://shop.example/b/"),
+        ("<a href>other</a>", "https://shop.example/b/"),
+        ("<a href=' '>other</a>", "https://shop.example/b/"),
+        ("<a>/other</a>", "https://shop.example/other"),
+        ("<p>/other</p>", "https://shop.example/other"),
+        ("<img src='' alt=x>", None),
+        ("<blockquote cite=''>/other</blockquote>", None),
+    ],
+)
+def test_an_empty_reference_is_no_text(markup: str, value: str | None) -> None:
+    page = parsed(f"<body>{markup}", url="https://shop.example/b/")
+    node = page.node.css_first("body > *") if page.node is not None else None
+    assert values.read(node, FieldKind("url"), page) == value
+    (element,) = page.element.xpath("//body/*") if page.element is not None else ()
+    assert values.read(element, FieldKind("url"), page) == value
