@@ -9,7 +9,7 @@ from typing import Final
 LONGEST: Final = 100
 """Characters of a text that may be a number with something around it."""
 _NUMBER: Final = re.compile(
-    r"[-−–+]?\s?(?:[0-9]+(?:[ '\u00a0\u202f\u2009’][0-9]{3}(?![0-9]))*(?:[.,][0-9]+)*|(?<![^\W\d_])[.,][0-9]+)"
+    r"[-−–+]?\s?(?:[0-9]+(?:[ '\u00a0\u202f\u2009’][0-9]{3}(?![0-9]))*(?:[.,][0-9]+)*|(?<![^\W\d_])(?<!/)[.,][0-9]+)"
 )
 MAGNITUDE: Final = re.compile(
     r"\s?(?:(?:M|(?i:k|mio|mln|mrd|mld|bn|tsd|tys|mil|thousand|lakhs?|lacs?|crores?|mill?i?[oóõ]n\w*|milh[ãõ]\w+|miljo\w+"

@@ -111,7 +111,8 @@ def _currencies() -> re.Pattern[str]:
         first, last = (_is_of_words(end) for end in (name[0], name[-1]))
         edges = rf"(?<!{_LETTER})" if first else "", rf"(?!{_LETTER})" if last else ""
         edged.setdefault(edges, []).append(re.escape(name))
-    ways = [f"{before}(?:{'|'.join(names)}){after}" for (before, after), names in sorted(edged.items())]
+    longest_first = sorted(edged.items(), key=lambda way: (bool(way[0][0]), bool(way[0][0]) == bool(way[0][1])))
+    ways = [f"{before}(?:{'|'.join(names)}){after}" for (before, after), names in longest_first]
     return re.compile("|".join([rf"(?<!{_LETTER})[A-Z][A-Z]D\s?\$", *ways]))
 
 
@@ -124,9 +125,10 @@ def _is_part(amount: _Amount) -> bool:
     text = amount.match.string
     if amount.before and _SCALED.search(text[: amount.before.start()]):
         return True
-    if _counts(text, amount.match.end()):
-        return True
-    return bool(amount.after and re.match(r"\S", text[amount.after.end() :]) and _counts(text, amount.after.end()))
+    if amount.after is None:
+        return _counts(text, amount.match.end())
+    end = amount.after.end()
+    return not text[end : end + 1].isspace() and _counts(text, end)
 
 
 def _counts(text: str, at: int) -> bool:
