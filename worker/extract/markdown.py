@@ -28,8 +28,27 @@ _BLOCKS: Final = frozenset(
 )
 _HEADINGS: Final = {f"h{level}": "#" * level for level in range(1, 7)}
 _MARKS: Final = {"strong": "**", "b": "**", "em": "*", "i": "*", "del": "~~", "s": "~~"}
-_SPECIAL: Final = re.compile(r"([\\`*_\[\]<])")
-_AT_START: Final = re.compile(r"^(\s*)(#{1,6} |[-+>] |\d+[.)] |(?:-{3,}|={3,})\s*$)", re.MULTILINE)
+_SPECIAL: Final = re.compile(r"[\\`*_\[\]<~]|&(?=#?[A-Za-z0-9]+;)")
+"""What has a meaning anywhere in a line."""
+_HERE: Final = "\x00"
+"""Before a character that may have a meaning where it stands, which is known with the line; no page has it in text."""
+_MAYBE: Final = re.compile(r"[-#+>=.)!]")
+_MEANT: Final = re.compile(
+    r"^((?:[ >]|- |\d{1,9}\. )*)"  # within lists and quotations
+    r"(\d{1,9}(?=\x00[.)](?:\s|$))|[|:][|: ]*(?=(?:\x00-[ |:]*)+$)"
+    r"|(?=(?:\x00#){1,6}(?:\s|$)|\x00[-+](?:\s|$)|\x00>|(?:\x00-[ |:]*)+$|(?:\x00=)+ *$))\x00"
+    r"|\x00(?=!\[)",
+    re.MULTILINE,
+)
+"""Where it has one: of a heading, list, quotation, rule, underline or table; or it would make a picture of a link."""
+_BREAK: Final = "\x01"
+"""The end of a line that is broken there, before the newline."""
+_BROKEN: Final = re.compile(r"(?:(?<=[^\s>])|(?<=\x00>))\x01(?=\n[ >]*[^\s>\x01])")
+"""Such a one between lines that say something: a backslash elsewhere would be one."""
+_START: Final = re.compile(r"\s*\+?(\d{1,8})\s*")
+"""The first number of a list, as CommonMark can say it."""
+_CLOSING: Final = re.compile(r"(?<!\S)(?=(?:\x00#)+$)")
+"""Where what ends a heading would be taken for its end mark."""
 _SPACES: Final = re.compile(r"[ \t\r\n\f]+")
 _LINES: Final = re.compile(r"\n{3,}")
 _TICKS: Final = re.compile(r"`+")
@@ -46,7 +65,9 @@ Resolve = Callable[[str], str | None]
 def markdown(root: LexborNode, resolve: Resolve) -> str:
     """What a tree says."""
     text = _Writer(resolve).children(root, 0)
-    return _LINES.sub("\n\n", "\n".join(map(str.rstrip, text.strip("\n").split("\n"))))[:MOST]
+    text = _BROKEN.sub(r"\\", re.sub(" +\x01", _BREAK, text)).replace(_BREAK, "")
+    text = _LINES.sub("\n\n", "\n".join(map(str.rstrip, text.strip("\n").split("\n"))))
+    return _MEANT.sub(lambda found: f"{found[1] or ''}{found[2] or ''}\\", text).replace(_HERE, "")[:MOST]
 
 
 class _Writer:
@@ -76,7 +97,7 @@ class _Writer:
             return self._text(node.text() or "")
         match tag:
             case "br":
-                return "  \n"
+                return f"{_BREAK}\n"
             case "hr":
                 return "\n\n---\n\n"
             case "img":
@@ -93,24 +114,24 @@ class _Writer:
                 return f"\n\n{self._table(node, depth)}\n\n"
         inner = self.children(node, depth)
         if tag in _HEADINGS:
-            words = _SPACES.sub(" ", inner).strip()
+            words = _CLOSING.sub(r"\\", _in_line(inner))
             return f"\n\n{_HEADINGS[tag]} {words}\n\n" if words else ""
         if tag == "blockquote":
             return "\n\n" + "\n".join(f"> {line}".rstrip() for line in _tidy(inner).split("\n")) + "\n\n"
         if tag == "a":
             return self._link(node, inner)
-        if tag in _MARKS and inner.strip() and "\n" not in inner.strip():
+        if tag in _MARKS and _within(inner) and "\n" not in _within(inner):
             return _marked(inner, _MARKS[tag])
         return f"\n\n{inner.strip(' ')}\n\n" if tag in _BLOCKS else inner
 
     def _text(self, text: str) -> str:
         self._room -= len(text)
-        words = _SPECIAL.sub(r"\\\1", _SPACES.sub(" ", text))
-        return _AT_START.sub(lambda start: f"{start[1]}\\{start[2]}", words)
+        words = _SPECIAL.sub(r"\\\g<0>", _SPACES.sub(" ", text))
+        return _MAYBE.sub(rf"{_HERE}\g<0>", words)
 
     def _link(self, node: LexborNode, inner: str) -> str:
         target = self._resolve(node.attributes.get("href") or "")
-        words = _SPACES.sub(" ", inner).strip()
+        words = _in_line(inner)
         if not target or not words or "\n\n" in inner.strip():
             return inner
         return _marked(inner, "[", f"]({_address(target)})")
@@ -121,7 +142,8 @@ class _Writer:
         return f"![{self._text(words)}]({_address(target)})" if words and target else ""
 
     def _list(self, node: LexborNode, depth: int) -> str:
-        number, lines = 1, []
+        first = _START.fullmatch(node.attributes.get("start") or "")
+        number, lines = int(first[1]) if first else 1, []
         child = node.first_child
         while child is not None and self._room > 0:
             if child.tag == "li":
@@ -138,9 +160,7 @@ class _Writer:
         rows: list[list[str]] = []
         for row in _rows(node):
             cells = [cell for cell in row.iter() if cell.tag in ("td", "th")]
-            rows.append(
-                [_SPACES.sub(" ", self.children(cell, depth + 3)).strip().replace("|", "\\|") for cell in cells]
-            )
+            rows.append([_in_line(self.children(cell, depth + 3)).replace("|", "\\|") for cell in cells])
         rows = [row for row in rows if any(row)]
         if not rows:
             return ""
@@ -163,11 +183,21 @@ def _tidy(text: str) -> str:
     return _LINES.sub("\n\n", text).strip()
 
 
+def _in_line(text: str) -> str:
+    """In one line."""
+    return _SPACES.sub(" ", text.replace(_BREAK, " ")).strip()
+
+
+def _within(inner: str) -> str:
+    """Without the blanks and broken lines around it."""
+    blank = inner.replace(_BREAK, " ")
+    return inner[len(blank) - len(blank.lstrip()) : len(blank.rstrip())]
+
+
 def _marked(inner: str, before: str, after: str = "") -> str:
     """Between marks, with its outer blanks outside of them."""
-    words = inner.strip()
-    start = inner[: len(inner) - len(inner.lstrip())]
-    end = inner[len(inner.rstrip()) :]
+    words = _within(inner)
+    start, _, end = inner.partition(words)
     return f"{start}{before}{words}{after or before}{end}"
 
 
