@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint
+from inspect import iscoroutinefunction
 from typing import Any, Final, Protocol, runtime_checkable
 
 from gregor.worker.base.errors import BadInput
@@ -34,6 +35,7 @@ _NONE: Final = (
     "it has extract(document), process(item), follow(link), keep(document, extract), score(link), worth(link, page), "
     "or types and process(document)"
 )
+_METHODS: Final = ("extract", "process", "follow", "keep", "score", "worth")
 _MEDIA_TYPE: Final = re.compile(r"[^\s/A-Z]+/[^\s/A-Z]+")
 
 
@@ -85,6 +87,8 @@ class LoadedExtractor:
                     items.append(item)
         except TooMany as error:
             losses.append(Loss(self.name, str(error)))
+        except writing.Unsayable as error:
+            losses.append(Loss(self.name, f"the extractor failed: {error}"))
         except (Exception, SystemExit) as error:  # noqa: BLE001 - code of others: what it cannot do costs its items
             losses.append(Loss(self.name, f"the extractor failed: {type(error).__name__}"))
         return items, losses
@@ -110,6 +114,8 @@ class LoadedPipeline:
                 reason, passed = f"{self.name} gave no item but {type(passed).__name__}", None
         except Drop as drop:
             reason, passed = f"dropped by {self.name}: {one_line(str(drop), 200)}", None
+        except writing.Unsayable as error:
+            reason, passed = f"{self.name} failed: {error}", None
         except (Exception, SystemExit) as error:  # noqa: BLE001 - code of others: what it cannot do costs the item
             reason, passed = f"{self.name} failed: {type(error).__name__}", None
         if passed is None:
@@ -142,6 +148,8 @@ def load(files: Sequence[str] = (), points: Iterable[EntryPoint] | None = None) 
     for each in plugins:
         if not each.is_a(Processor | Extractor | Pipeline | Filter | PageFilter | Scorer | OrderPolicy):
             raise BadInput(f"{each.place}: {type(each.plugin).__name__} is none: {_NONE}")
+        if waits := [name for name in _METHODS if iscoroutinefunction(getattr(each.plugin, name, None))]:
+            raise BadInput(f"{each.place}: {waits[0]} is async, and nobody waits for it: write def {waits[0]}")
     processors = [each for each in plugins if _is_processor(each)]
     extractors = [(each.name, each.place, _extractor(each)) for each in plugins if each.is_a(Extractor)]
     judges = Judges(

@@ -41,13 +41,35 @@ def record(item: Item, facts: "PageFacts") -> dict[str, Any]:
     }
 
 
+class Unsayable(ValueError):
+    """Says in words what of an item's fields cannot be kept."""
+
+
 def plain(fields: Mapping[Any, Any]) -> dict[str, Any]:
     """What code of others made, as JSON has it: dates, for example, are texts then. Raises TypeError or ValueError for
-    what JSON cannot say, or nests too deep."""
+    what JSON cannot say, nests too deep, or would take the place of what is ours (`record`)."""
     if _deeper(fields, DEEPEST):
-        raise ValueError(f"its values are nested more than {DEEPEST} deep")
-    made: dict[str, Any] = json.loads(encode(dict(fields)))
+        raise Unsayable(f"its values are nested more than {DEEPEST} deep")
+    sayable = msgspec.to_builtins(dict(fields))
+    _check(sayable)
+    if any(name.startswith("_") for name in sayable):
+        raise Unsayable("a field's name begins with _")
+    made: dict[str, Any] = json.loads(encode(sayable))
     return made
+
+
+def _check(value: object) -> None:
+    """Raises `Unsayable` for what would be another value in JSON."""
+    if isinstance(value, dict):
+        for name, below in value.items():
+            if not isinstance(name, str):
+                raise Unsayable("a name in it is no text")
+            _check(below)
+    elif isinstance(value, list | tuple):
+        for below in value:
+            _check(below)
+    elif isinstance(value, float) and not math.isfinite(value):
+        raise Unsayable("a number in it is not finite")
 
 
 def _deeper(value: object, levels: int) -> bool:

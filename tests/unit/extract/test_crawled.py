@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -284,6 +285,13 @@ def test_what_a_pipeline_gives_must_be_an_item() -> None:
     assert [loss.cause for loss in losses] == ["Odd gave no item but str"]
 
 
+@dataclass
+class Ratio:
+    """A value of a type of one's own."""
+
+    share: float
+
+
 LOOP: list[Any] = []
 LOOP.append(LOOP)
 DEEP: dict[str, Any] = {}
@@ -298,11 +306,15 @@ for _ in range(5000):
         (LOOP, None),
         (DEEP, None),
         ({(1, 2): 3}, None),
-        (float("nan"), [None]),
+        (float("nan"), None),
+        ([{"x": float("-inf")}], None),
+        (Ratio(float("nan")), None),
         ("\ud800", ["?"]),
-        ([float("inf"), "\udc00", 10**30], [[None, "?", 10**30]]),
+        (["\udc00", 10**30], [["?", 10**30]]),
+        ({"_x": 1}, [{"_x": 1}]),
         (date(2026, 11, 30), ["2026-11-30"]),
-        ({1: {2}}, [{"1": [2]}]),
+        ({1: {2}}, None),
+        ({"1": {2}}, [{"1": [2]}]),
     ],
 )
 def test_what_code_of_others_makes_is_kept_as_json_or_costs_its_item(
@@ -325,6 +337,33 @@ def test_what_code_of_others_makes_is_kept_as_json_or_costs_its_item(
     losses: list[Any] = []
     passed = plugins.LoadedPipeline("Changed", Changed()).process(Item("r", "i", {}), losses)
     assert ([passed.fields["a"]] if passed else None, len(losses)) == (kept, int(not kept))
+
+
+@pytest.mark.parametrize(
+    ("name", "said"), [("_url", "a field's name begins with _"), (3, "a name in it is no text"), (None, "is no text")]
+)
+def test_a_field_has_a_name_that_is_not_ours(name: Any, said: str) -> None:
+    class Gives:
+        def extract(self, document: Document) -> Iterable[Any]:
+            yield {name: "fake"}
+
+        def process(self, item: Item) -> Item:
+            return Item("other", "o2", {name: "fake"})
+
+    losses: list[Any] = []
+    assert plugins.LoadedPipeline("Gives", Gives()).process(Item("r", "i", {}), losses) is None
+    items, more = plugins.LoadedExtractor("Gives", "x", None, (), "", Gives()).extract(Document(URL, b"", "text/html"))
+    assert items == [] and all(said in loss.cause for loss in (*losses, *more)) and len(losses) == len(more) == 1
+
+
+@pytest.mark.parametrize(
+    "method",
+    ["process(self, item)", "extract(self, document)", "follow(self, link)", "keep(self, document, extract)"],
+)
+def test_code_that_wants_to_be_waited_for_is_refused(method: str, tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(f"class Waits:\n    async def {method}:\n        return None\n")
+    with pytest.raises(BadInput, match=r"mine\.py.*: (\w+) is async, and nobody waits for it: write def \1"):
+        plugins.load([f"{tmp_path / 'mine.py'}:Waits"], ())
 
 
 @pytest.mark.parametrize("names", [(3, "i"), ("r", None), ("\ud800", "i")])
