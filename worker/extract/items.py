@@ -97,14 +97,14 @@ def _places(rule: Rule, everywhere: PagePart) -> Iterator[PagePart]:
     else:
         yield everywhere
         return
-    found = False
+    has_any = False
     for part in parts:
-        found = True
+        has_any = True
         yield everywhere.within(part)
     left_out = (
         page.left_out[rule.schema] if rule.schema else rule.each.left_out(page) if isinstance(rule.each, Json) else ()
     )
-    if causes := [cause for cause in left_out if cause != TOO_DEEP or not found]:
+    if causes := [cause for cause in left_out if cause != TOO_DEEP or not has_any]:
         raise RuleFailed(f"the page has {min(causes)}")
 
 

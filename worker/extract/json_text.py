@@ -26,7 +26,7 @@ _DECODER: Final = json.JSONDecoder(strict=False)
 _BEGINS: Final = ("{", "[", "/", "<")
 """What JSON begins with that has comments, or marks of XML, around it."""
 # Each alternative goes on to the end where nothing ends it, so that none is tried twice over the same text; what a
-# string has is not given back, or a place to go back to would be kept for each of its characters.
+# string has is not count back, or a place to go back to would be kept for each of its characters.
 _STRING: Final = r'"(?:[^"\\]++|\\.?)*+(?:"|\Z)'
 _COMMENT: Final = re.compile(rf"(?s)({_STRING})|//[^\n]*|/\*.*?(?:\*/|\Z)|<!\[CDATA\[|\]\]>")
 _COMMA: Final = re.compile(rf"(?s)({_STRING})|,(?=\s*[\]}}])")
@@ -40,14 +40,14 @@ def in_script(source: str, left_out: set[str]) -> Iterator[Any]:
         if values := list(read(text, left_out)):
             yield from values
             return
-    yield from _given(source, left_out)
+    yield from _values_in(source, left_out)
 
 
-def _given(source: str, left_out: set[str]) -> Iterator[Any]:
-    at = given = failures = 0
+def _values_in(source: str, left_out: set[str]) -> Iterator[Any]:
+    at = count = failures = 0
     while (begin := _GIVEN.search(source, at)) is not None:
-        if given == MOST_GIVEN or failures > FAILURES:
-            what = f"{MOST_GIVEN} values" if given == MOST_GIVEN else f"{FAILURES} values that are no JSON"
+        if count == MOST_GIVEN or failures > FAILURES:
+            what = f"{MOST_GIVEN} values" if count == MOST_GIVEN else f"{FAILURES} values that are no JSON"
             left_out.add(f"a script with more than {what}")
             return
         at = begin.end()
@@ -55,7 +55,7 @@ def _given(source: str, left_out: set[str]) -> Iterator[Any]:
             values = list(read(_said(begin[begin.lastindex]), left_out))
         else:
             values, at = _decoded(source, at, left_out)
-        given += len(values)
+        count += len(values)
         failures += not values
         yield from values
 
