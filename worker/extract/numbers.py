@@ -13,7 +13,8 @@ _NUMBER: Final = re.compile(
 )
 MAGNITUDE: Final = re.compile(
     r"\s?(?:(?:M|(?i:k|mio|mln|mrd|mld|bn|tsd|tys|mil|thousand|lakhs?|lacs?|crores?|mill?i?[oóõ]n\w*|milh[ãõ]\w+|miljo\w+"
-    r"|mill?iard\w*|billion\w*|trillion\w*|тыс\w*|млн|млрд|миллион\w*|миллиард\w*))(?![^\W\d_])|[千万萬億亿兆천만억])"
+    r"|mill?iard\w*|billion\w*|trillion\w*|ribu|rb|juta|jt|nghìn|ngàn|triệu|tỷ|bin|milyon|milyar|ezer|mii|milioane|tusen|tusind"
+    r"|тыс\w*|млн|млрд|миллион\w*|миллиард\w*))(?![^\W\d_])|[千万萬億亿兆천만억])"
 )
 """What after a number says that another is meant: thousands, millions."""
 _SEPARATORS: Final = {"\u066b": ".", "\u066c": ",", "\uff0e": ".", "\uff0c": ",", "\uff0d": "-"}

@@ -82,7 +82,7 @@ def read(text: str, language: str) -> tuple[Decimal, str | None] | None:
 
 
 def _give_currencies(text: str, amounts: list[_Amount]) -> None:
-    """One between two numbers is of the one that it stands closer to; where that is neither, of both."""
+    """One between two numbers is of the second if it stands closer to that, else of both: `35€ 99` is not 35."""
     currencies = list(_currencies().finditer(text))
     for amount in amounts:
         amount.value = None if amount.value is None else abs(amount.value)
@@ -92,12 +92,9 @@ def _give_currencies(text: str, amounts: list[_Amount]) -> None:
             elif amount.after is None and _TO_CURRENCY.fullmatch(text, amount.match.end(), currency.start()):
                 amount.after = currency
     for left, right in pairwise(amounts):
-        if left.after and left.after is right.before:
-            blanks = left.after.start() - left.match.end(), right.start - left.after.end()
-            if blanks[0] < blanks[1]:
-                right.before = None
-            elif blanks[1] < blanks[0]:
-                left.after = None
+        currency = left.after
+        if currency and currency is right.before and right.start - currency.end() < currency.start() - left.match.end():
+            left.after = None
 
 
 @cache
@@ -139,11 +136,10 @@ def _is_range(text: str, left: _Amount, right: _Amount) -> bool:
     """Whether two numbers that follow each other are one's bounds, or its parts."""
     if left.value is None or right.value is None:
         return False
+    if text[left.match.end() : right.start].isspace():
+        return True
     first = left.after.end() if left.after else left.match.end()
-    last = right.before.start() if right.before else right.start
-    between = text[first:last].strip() if first <= last else text[left.match.end() : right.start].strip()
-    if not between and right.before:
-        between = text[right.before.end() : right.start].strip()
+    between = text[first : right.before.start() if right.before else right.start].strip()
     return bool(_JOINED.fullmatch(between)) or (between == "/" and not (left.before or left.after))
 
 
