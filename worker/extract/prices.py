@@ -92,8 +92,8 @@ def _give_currencies(text: str, amounts: list[_Amount]) -> None:
             elif amount.after is None and _TO_CURRENCY.fullmatch(text, amount.match.end(), currency.start()):
                 amount.after = currency
     for left, right in pairwise(amounts):
-        currency = left.after
-        if currency and currency is right.before and right.start - currency.end() < currency.start() - left.match.end():
+        common = left.after
+        if common and common is right.before and right.start - common.end() < common.start() - left.match.end():
             left.after = None
 
 
