@@ -172,6 +172,18 @@ def test_a_page_at_a_prompt(monkeypatch: pytest.MonkeyPatch, capsysbinary: pytes
     assert "gregor: 'li[' is no CSS selector" in captured.err.decode() and "Traceback" not in captured.err.decode()
 
 
+def test_a_prompt_has_the_rules_and_the_code_of_the_crawl(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsysbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    (tmp_path / "marks.py").write_text(
+        "class Marks:\n    def process(self, item):\n        item.fields['marked'] = 'yes'\n        return item\n"
+    )
+    monkeypatch.setattr("sys.stdin", io.StringIO("items()[0]['posted'] + items()[0]['marked']\n"))
+    words = ["--set", 'rules=["rules.toml"]', "--plugin", f"{tmp_path / 'marks.py'}:Marks"]
+    assert cli.main(["shell", "http://a.test/3", *words]) == 0
+    assert "'2026-11-03yes'" in capsysbinary.readouterr().out.decode()
+
+
 @pytest.mark.parametrize("name", ["x.xlsx", "x.parquet", "x.XML"])
 def test_a_name_that_promises_another_form_is_refused(name: str, capsysbinary: pytest.CaptureFixture[bytes]) -> None:
     _, said = extracted(capsysbinary, "--rules", "rules.toml", "-o", name, code=2)

@@ -4,6 +4,7 @@ import argparse
 import code
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -11,11 +12,12 @@ from gregor.schemas.messages import Page
 from gregor.worker.base.errors import BadInput
 from gregor.worker.base.printable import one_line
 from gregor.worker.commands import FINISHED
-from gregor.worker.commands.common import add_settings, given_url, reading, run_reading, settings
+from gregor.worker.commands.common import DATA, Flag, add_settings, given_url, reading, run_reading, settings
+from gregor.worker.compose.extraction import extraction_of
 from gregor.worker.config.settings import Config
 from gregor.worker.extract import rules, text, writing
-from gregor.worker.extract.items import extract
-from gregor.worker.extract.model import Rule, RuleFailed, Spent
+from gregor.worker.extract.crawled import Extraction
+from gregor.worker.extract.model import RuleFailed, Spent
 from gregor.worker.extract.page import of_stored
 from gregor.worker.extract.scopes import PagePart
 from gregor.worker.extract.selectors import CssSelector, Json, XPath
@@ -32,24 +34,26 @@ _MISTAKES: Final = (BadInput, RuleFailed, Spent, ValueError)
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The page and the rules."""
     parser.add_argument("url", metavar="URL", help="of a page that is stored; nothing is fetched")
-    parser.add_argument("--rules", action="append", default=[], metavar="FILE", help="for items(); may be repeated")
-    add_settings(parser)
+    text = "for items(); may be repeated; default: those of the crawl"
+    parser.add_argument("--rules", action="append", default=[], metavar="FILE", help=text)
+    add_settings(parser, (*DATA, Flag("--plugin", "plugins", "FILE.py:CLASS", item=True)))
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Read the page, then let a person ask."""
-    ruleset = rules.read([Path(name) for name in arguments.rules])
-    return run_reading(_shell(arguments.url, ruleset, settings(arguments).config))
+    config = settings(arguments).config
+    extraction = extraction_of(config, map(Path, arguments.rules or config.rules), ordered=False)
+    return run_reading(_shell(arguments.url, extraction, config))
 
 
-async def _shell(text_of_url: str, ruleset: tuple[Rule, ...], config: Config) -> int:
+async def _shell(text_of_url: str, extraction: Extraction, config: Config) -> int:
     from gregor.worker.commands.extracting import stored  # heavy
 
     async with reading(config) as crawl:
         url = given_url(crawl.urls, text_of_url)
         page = await stored(crawl.reader, url)
         body = await url_record.read_body(crawl.reader, page)
-    names = prompt(page, body or b"", ruleset)
+    names = prompt(page, body or b"", extraction)
     banner = f"{page.href} · {page.status} · {page.content_type} · {page.size} bytes\n{_HELP}"
     if sys.stdin.isatty():
         try:
@@ -72,19 +76,19 @@ class Prompt(code.InteractiveConsole):
             super().showtraceback()
 
 
-def prompt(page: Page, body: bytes, ruleset: tuple[Rule, ...]) -> dict[str, Any]:
+def prompt(page: Page, body: bytes, extraction: Extraction) -> dict[str, Any]:
     """The names at the prompt, for a page and its body."""
     parsed, url = of_stored(page, body), Url(page.href, page.key, page.host)
-    stored_page, read = StoredPage(page, lambda _: body), [ruleset]
+    stored_page, read = StoredPage(page, lambda _: body), [extraction]
 
     def items() -> list[dict[str, Any]]:
-        extracted = extract(read[0], parsed, url)
+        extracted = read[0].of_stored(parsed, url)
         for loss in extracted.losses:
             print(f"{loss.rule}: {loss.cause}")
         return [writing.record(item, parsed.facts) for item in extracted.items]
 
     def read_rules(*files: str) -> None:
-        read[0] = rules.read([Path(name) for name in files])
+        read[0] = replace(read[0], rules=rules.read([Path(name) for name in files]))
 
     def trying(source: type[CssSelector] | type[XPath] | type[Json]) -> Callable[[str], list[Any]]:
         def tried(selector: str) -> list[Any]:
