@@ -290,7 +290,8 @@ def test_what_is_no_database_of_the_form_stays_as_it_is(form: str, other: str, t
         file.write_bytes(b"x")
     else:
         with file.open("wb") as opened:
-            filled({"csv": table_files.Csv, "parquet": table_files.Parquet}[other](TABLES["links"], opened), "links")
+            new: table_files.NewWriter = table_files.Csv if other == "csv" else table_files.Parquet
+            filled(new(TABLES["links"], opened), "links")
     before = None if other == "folder" else file.read_bytes()
     with pytest.raises(OSError, match=r"it is no (SQLite database|DuckDB database|file)"):
         made[form](TABLES["links"], file, add=False)
