@@ -47,7 +47,7 @@ def extract(rules: tuple[Rule, ...], page: Parsed, url: Url) -> PageItems:
             try:
                 _apply(rule, page, extracted)
             except Exception as error:  # noqa: BLE001 - a page that breaks a library must not end all others
-                extracted.losses.append(Loss(rule.name, _cause(error)))
+                extracted.losses.append(Loss(rule.name, _cause(error), beyond=isinstance(error, TooMany)))
     return extracted
 
 
@@ -80,6 +80,8 @@ def _apply(rule: Rule, page: Parsed, extracted: PageItems) -> None:
         except Exception as error:  # noqa: BLE001 - what breaks on one place of a page costs one item
             losses = [Loss(rule.name, _cause(error), field=error.field if isinstance(error, _Missing) else "")]
         extracted.losses += losses
+    for cause in sorted(page.shortened[rule.schema]) if rule.schema else ():
+        extracted.losses.append(Loss(rule.name, f"the page has {cause}", costs_item=False, beyond=True))
 
 
 def _there(selected: object) -> bool:
@@ -88,7 +90,7 @@ def _there(selected: object) -> bool:
 
 
 def _places(rule: Rule, everywhere: PagePart) -> Iterator[PagePart]:
-    """Where the items of a page are. Raises `RuleFailed` where others may be in what was left out of its data."""
+    """Where the items of a page are. Raises `TooMany` where others may be in what was left out of its data."""
     page = everywhere.page
     if rule.schema:
         parts: Iterable[object] = schema_org.entities(page, rule.schema)
@@ -105,19 +107,24 @@ def _places(rule: Rule, everywhere: PagePart) -> Iterator[PagePart]:
         page.left_out[rule.schema] if rule.schema else rule.each.left_out(page) if isinstance(rule.each, Json) else ()
     )
     if causes := [cause for cause in left_out if cause != TOO_DEEP or not has_any]:
-        raise RuleFailed(f"the page has {min(causes)}")
+        raise TooMany(f"the page has {min(causes)}")
 
 
 def _fields(
     fields: tuple[Field | Group, ...], place: PagePart, prefix: str, rule: str, losses: list[Loss]
 ) -> dict[str, FieldValue]:
     """The values of an item or of an object in it. Raises `_Missing`."""
-    return {
-        wanted.name: _group(wanted, place, prefix, rule, losses)
-        if isinstance(wanted, Group)
-        else _field(wanted, place, prefix, rule, losses)
-        for wanted in fields
-    }
+    made: dict[str, FieldValue] = {}
+    for wanted in fields:
+        if isinstance(wanted, Group):
+            made[wanted.name] = _group(wanted, place, prefix, rule, losses)
+            continue
+        made[wanted.name] = _field(wanted, place, prefix, rule, losses)
+        if place.page.is_cut:
+            place.page.is_cut = False
+            cause = f"{prefix}{wanted.name}: there are more than {values.LONGEST} characters"
+            losses.append(Loss(rule, cause, costs_item=False, beyond=True))
+    return made
 
 
 def _group(group: Group, place: PagePart, prefix: str, rule: str, losses: list[Loss]) -> FieldValue:
@@ -132,7 +139,7 @@ def _group(group: Group, place: PagePart, prefix: str, rule: str, losses: list[L
                 if not group.many:
                     break
     except TooMany as error:
-        losses.append(Loss(rule, f"{prefix}{group.name}: {error}", costs_item=False))
+        losses.append(Loss(rule, f"{prefix}{group.name}: {error}", costs_item=False, beyond=True))
     if not objects and group.required:
         raise _Missing(f"{prefix}{group.name} is missing", f"{prefix}{group.name}")
     return objects if group.many else objects[0] if objects else None
@@ -150,7 +157,7 @@ def _field(field: Field, place: PagePart, prefix: str, rule: str, losses: list[L
                 return value
         value, reason, left_out = _of_source(field, source.select(place), place.page)
         if left_out:
-            losses.append(Loss(rule, f"{prefix}{field.name}: {left_out}", costs_item=False))
+            losses.append(Loss(rule, f"{prefix}{field.name}: {left_out}", costs_item=False, beyond=True))
         unreadable = unreadable or reason
         if value is not None:
             return value

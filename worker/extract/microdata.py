@@ -29,6 +29,8 @@ def microdata(root: LexborNode, base: str, work: Work, left_out: set[str]) -> li
     read = _Microdata(root, base, work)
     if read.is_cut:
         left_out.add(f"more than {MOST_ENTITIES} entities of microdata")
+    if read.refers_on:
+        left_out.add(f"more than {MOST_REFERENCES} references of microdata (itemref)")
     return read.entities
 
 
@@ -40,7 +42,7 @@ class _Microdata:
         self._by_node: dict[int, Entity] = {}
         self._left = MOST_REFERENCES
         self._entities = MOST_ENTITIES
-        self.is_cut = False
+        self.is_cut = self.refers_on = False
         referring: list[tuple[Entity, list[str]]] = []
         for node in root.css(":is([itemscope], [itemprop])"):
             attributes = node.attributes
@@ -75,7 +77,10 @@ class _Microdata:
 
     def _refer(self, root: LexborNode, entity: Entity, name: str) -> None:
         """The properties of the element of that name belong to the item, too."""
-        if self._left <= 0 or any(mark in name for mark in '"\\'):
+        if any(mark in name for mark in '"\\'):
+            return
+        if self._left <= 0:
+            self.refers_on = True
             return
         self._left -= 1
         self._work.steps(1)
@@ -83,6 +88,7 @@ class _Microdata:
         if named is None:
             return
         within = [named] if "itemprop" in named.attributes else named.css("[itemprop]")
+        self.refers_on |= len(within) > MOST_REFERENCES
         for node in within[:MOST_REFERENCES]:
             if self._by_node.get(node.mem_id) is entity:
                 continue  # it would hold itself

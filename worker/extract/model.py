@@ -149,6 +149,8 @@ class Loss:
     rule: str
     cause: str
     costs_item: bool = True
+    beyond: bool = field(default=False, compare=False)
+    """How much it is was not counted: what a page has beyond the bounds."""
     field: str = field(default="", compare=False)
     """The one whose value is missing, if that is the cause."""
     judgement: bool = False

@@ -105,6 +105,10 @@ class Parsed:
         self.left_out: dict[str, set[str]] = defaultdict(set)
         """What of its data is beyond the bounds ("more than 50000 values of Job"), by what was looked for: a type of
         schema.org, the scripts of a selector, or "" for a document of JSON."""
+        self.shortened: dict[str, set[str]] = defaultdict(set)
+        """What is beyond the bounds of the entities that were found, by their type."""
+        self.is_cut = False
+        """Whether a value was cut since it was set to False."""
         self._there: dict[str, bool] = {}
         """Of names that were looked for whether an element may have them."""
 
@@ -200,6 +204,8 @@ class Parsed:
         chosen = selector or _JSON_SCRIPTS
         if chosen not in self._scripts:
             nodes = self.node.css(chosen) if self.node is not None else []
+            if len(nodes) > MOST_SCRIPTS:
+                self.left_out[chosen].add(f"more than {MOST_SCRIPTS} scripts of JSON")
             sources = map(self._source, nodes[:MOST_SCRIPTS])
             self._scripts[chosen] = [
                 value for source in sources for value in json_text.in_script(source, self.left_out[chosen])

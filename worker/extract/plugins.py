@@ -86,7 +86,7 @@ class LoadedExtractor:
                 else:
                     items.append(item)
         except TooMany as error:
-            losses.append(Loss(self.name, str(error)))
+            losses.append(Loss(self.name, str(error), beyond=True))
         except writing.Unsayable as error:
             losses.append(Loss(self.name, f"the extractor failed: {error}"))
         except (Exception, SystemExit) as error:  # noqa: BLE001 - code of others: what it cannot do costs its items

@@ -38,14 +38,14 @@ def _read(page: Parsed, kind: str) -> list[Entity]:
     left_out = page.left_out[kind]
     documents = page.json if page.kind == "json" else page.scripts(_LD)
     left_out |= page.left_out_of_json(_LD)
-    matching = _of_type(documents, kind, left_out)
+    matching = _of_type(documents, kind, page)
     if matching or page.node is None:
         return matching
     markup = page.markup.lower()
     if "itemscope" in markup:
-        matching = _of_type(microdata(page.node, page.base, page.work, left_out), kind, left_out)
+        matching = _of_type(microdata(page.node, page.base, page.work, left_out), kind, page)
     if not matching and "typeof" in markup:
-        return _of_type(rdfa(page.node, page.base, page.work, left_out), kind, left_out)
+        return _of_type(rdfa(page.node, page.base, page.work, left_out), kind, page)
     return matching
 
 
@@ -66,7 +66,7 @@ def properties(entity: Entity) -> Entity:
     return {name: value for name, value in entity.items() if name != "@type" and not name.startswith("_")}
 
 
-def _of_type(documents: Sequence[Any], kind: str, left_out: set[str]) -> list[Entity]:
+def _of_type(documents: Sequence[Any], kind: str, page: Parsed) -> list[Entity]:
     wanted = _short(kind)
     every = _all(documents)
     named = _named(every)
@@ -79,8 +79,9 @@ def _of_type(documents: Sequence[Any], kind: str, left_out: set[str]) -> list[En
             plain = _Plain(named, min(left, LARGEST))
             made.append(plain.entity(entity))
             left -= min(left, LARGEST) - plain.left
+            page.shortened[kind] |= {f"{cause} in a {kind}" for cause in plain.left_out}
         else:
-            left_out.add(f"more than {MOST} values of {kind}")
+            page.left_out[kind].add(f"more than {MOST} values of {kind}")
     return made
 
 
@@ -128,22 +129,28 @@ class _Plain:
         self._named = named
         self.left = left
         self._open: list[int] = []
+        self.left_out: set[str] = set()
 
     def entity(self, entity: Entity) -> Entity:
         """The entity, with short names."""
         self._open.append(id(entity))
         table = {}
         for key, value in entity.items():
-            if key in _HIDDEN or self.left <= 0:
+            if key in _HIDDEN or not self._has_room():
                 continue
             table[_short(key)] = self._value(value)
         self._open.pop()
         return table
 
+    def _has_room(self) -> bool:
+        if self.left <= 0:
+            self.left_out.add(f"more than {LARGEST} values")
+        return self.left > 0
+
     def _value(self, value: Any) -> Any:
         self.left -= 1
         if isinstance(value, list):
-            return [self._value(member) for member in value if self.left > 0]
+            return [self._value(member) for member in value if self._has_room()]
         if not isinstance(value, dict):
             return _short(value) if isinstance(value, str) and value.startswith(_PREFIXES) else value
         if "@value" in value:
@@ -154,5 +161,7 @@ class _Plain:
         if isinstance(name, str) and len(value) == 1:
             value = self._named.get(name, value)
         if id(value) in self._open or len(self._open) == DEEPEST:
+            if id(value) not in self._open:
+                self.left_out.add(f"objects more than {DEEPEST} deep")
             return {"@id": name} if isinstance(name, str) else None
         return self.entity(value)

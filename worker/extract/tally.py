@@ -22,6 +22,8 @@ class Lost(msgspec.Struct):
     count: int = 0
     examples: list[str] = []
     judgement: bool = False
+    beyond: bool = False
+    """``count`` is of pages: how much each has beyond the bounds was not counted."""
 
 
 class Tally(msgspec.Struct):
@@ -70,7 +72,7 @@ class Tally(msgspec.Struct):
             self.lost_items[loss.rule] = self.lost_items.get(loss.rule, 0) + 1
         if key not in self.lost and len(self.lost) >= MOST:
             return
-        lost = self.lost.setdefault(key, Lost(loss.costs_item, judgement=loss.judgement))
+        lost = self.lost.setdefault(key, Lost(loss.costs_item, judgement=loss.judgement, beyond=loss.beyond))
         lost.count += 1
         if len(lost.examples) < EXAMPLES and url not in lost.examples:
             lost.examples.append(url)
@@ -84,7 +86,7 @@ class Tally(msgspec.Struct):
         self.by_rule = dict(Counter(self.by_rule) + Counter(other.by_rule))
         self.lost_items = dict(Counter(self.lost_items) + Counter(other.lost_items))
         for key, theirs in other.lost.items():
-            ours = self.lost.setdefault(key, Lost(theirs.costs_item, judgement=theirs.judgement))
+            ours = self.lost.setdefault(key, Lost(theirs.costs_item, judgement=theirs.judgement, beyond=theirs.beyond))
             ours.count += theirs.count
             ours.examples = (ours.examples + theirs.examples)[:EXAMPLES]
 
@@ -102,6 +104,8 @@ class Tally(msgspec.Struct):
 def _what(lost: Lost) -> str:
     if lost.judgement:
         return f"on {lost.count} {'pages' if lost.count > 1 else 'page'}"
+    if lost.beyond:
+        return f"left out on {lost.count} {'pages' if lost.count > 1 else 'page'}"
     if lost.costs_item:
         return f"{lost.count} {'items' if lost.count > 1 else 'item'} lost"
     return f"{lost.count} without a value"

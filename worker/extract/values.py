@@ -112,7 +112,9 @@ def _of_text(said: str, kind: FieldKind, page: Parsed) -> FieldValue:
         said = said.strip().strip(kind.strip)
     if kind.strip is not False:
         said = said.strip() if kind.name == "html" else " ".join(said.split())
-    said = said[:LONGEST]
+    if len(said) > LONGEST:
+        page.is_cut = True
+        said = said[:LONGEST]
     page.take(len(said))
     if not said.strip():
         return None

@@ -11,6 +11,7 @@ import pytest
 from gregor.worker.extract import plugins, rules, selectors, work
 from gregor.worker.extract.links import weights
 from gregor.worker.extract.model import Loss, RuleFailed
+from gregor.worker.extract.tally import Tally
 from tests.unit.extract.made import fields, found, parsed, rules_of
 
 STEPS = 25_000
@@ -235,3 +236,65 @@ def test_elements_beyond_the_bounds_of_a_rule_for_links_are_told(more: int, tmp_
     assert [reference for reference, _ in islice(given, MANY - 1)] == ["/x"] * (MANY - 1)
     with pytest.raises(RuleFailed, match=MANY_OF + "elements") if more else nullcontext():
         assert next(given, None) is None
+
+
+@pytest.mark.parametrize(
+    ("said", "cause"),
+    [
+        ('{"@type":"Job","a":' + '{"b":' * 23 + "1" + "}" * 24, None),
+        ('{"@type":"Job","a":' + '{"b":' * 24 + "1" + "}" * 25, "objects more than 24 deep in a Job"),
+        ('{"@type":"Job","@id":"x","a":{"b":{"@id":"x"}}}', None),
+        (json.dumps({"@type": "Job", "a": ["x"] * 7000}), "more than 5000 values in a Job"),
+        (json.dumps({"@type": "Job", "a": ["x"] * 4000}), None),
+    ],
+    ids=range(5),
+)
+def test_what_is_left_out_of_an_entity_that_was_found_is_told_and_costs_no_item(
+    said: str, cause: str | None, tmp_path: Path
+) -> None:
+    made = found(rules_of(tmp_path, '[[item]]\nname = "x"\nschema = "Job"'), parsed(ld(said)))
+    assert len(made.items) == 1
+    assert made.losses == ([Loss("x", f"the page has {cause}", costs_item=False)] if cause else [])
+
+
+@pytest.mark.parametrize(("more", "is_told"), [(0, False), (1, True)])
+def test_a_text_that_is_cut_is_told(more: int, is_told: bool, tmp_path: Path) -> None:
+    page = parsed(f"<p>{'x' * ((1 << 20) + more)}<b>y</b>")
+    known = rules_of(tmp_path, '[[item]]\nname = "x"\n[item.fields]\na = "p::text"\nb = "b"')
+    made = found(known, page)
+    assert [len(made.items[0].fields[name]) for name in "ab"] == [1 << 20, 1]
+    assert made.losses == [Loss("x", "a: there are more than 1048576 characters", costs_item=False)] * is_told
+
+
+@pytest.mark.parametrize(("scripts", "is_told"), [(200, False), (201, True)])
+def test_scripts_beyond_the_bounds_are_told(scripts: int, is_told: bool, tmp_path: Path) -> None:
+    page = parsed(ld('{"@type":"Job","a":1}') * scripts)
+    made = found(rules_of(tmp_path, '[[item]]\nname = "x"\nschema = "Job"'), page)
+    assert len(made.items) == 200
+    assert made.losses == [Loss("x", "the page has more than 200 scripts of JSON")] * is_told
+
+
+def test_what_was_not_counted_is_told_by_its_pages(tmp_path: Path) -> None:
+    page = parsed(ld(json.dumps([{"@type": "Job", "a": 1}] * 12_000)))
+    tally = Tally()
+    for _ in range(2):
+        tally.add(found(rules_of(tmp_path, '[[item]]\nname = "x"\nschema = "Job"'), page), "http://a.test/")
+    merged = Tally()
+    merged.merge(tally)
+    said = "x: there are more than 10000 items: left out on 2 pages, as at http://a.test/"
+    assert list(tally.lines(iter(()))) == list(merged.lines(iter(()))) == [said]
+
+
+@pytest.mark.parametrize(
+    ("named", "within", "is_told"), [(200, 1, False), (201, 1, True), (1, 200, False), (1, 201, True)]
+)
+def test_references_of_microdata_beyond_the_bounds_are_told(
+    named: int, within: int, is_told: bool, tmp_path: Path
+) -> None:
+    ids = [f"i{number}" for number in range(named)]
+    referred = "".join(f"<div id={name}>{'<b itemprop=a>1</b>' * within}</div>" for name in ids)
+    page = parsed(f'<p itemscope itemtype=Job itemref="{" ".join(ids)}"></p>{referred}')
+    made = found(rules_of(tmp_path, '[[item]]\nname = "x"\nschema = "Job"'), page)
+    assert [len(item.fields["a"]) for item in made.items] == [200]
+    cause = "the page has more than 200 references of microdata (itemref)"
+    assert made.losses == [Loss("x", cause)] * is_told
