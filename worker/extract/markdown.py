@@ -67,7 +67,7 @@ def markdown(root: LexborNode, resolve: Resolve) -> str:
     text = _Writer(resolve).children(root, 0)
     text = _BROKEN.sub(r"\\", re.sub(" +\x01", _BREAK, text)).replace(_BREAK, "")
     text = _LINES.sub("\n\n", "\n".join(map(str.rstrip, text.strip("\n").split("\n"))))
-    return _MEANT.sub(lambda found: f"{found[1] or ''}{found[2] or ''}\\", text).replace(_HERE, "")[:MOST]
+    return _MEANT.sub(lambda match: f"{match[1] or ''}{match[2] or ''}\\", text).replace(_HERE, "")[:MOST]
 
 
 class _Writer:
