@@ -260,10 +260,7 @@ def _look(path: Path, form: str, magic: bytes, at: int) -> None:
         raise OSError(f"it is no {form} database: name another file")
 
 
-_WITHOUT_EXTENSIONS: Final[dict[str, Any]] = {
-    "autoinstall_known_extensions": False,
-    "autoload_known_extensions": False,
-}
+_WITHOUT_EXTENSIONS: Final[Any] = {f"auto{how}_known_extensions": False for how in ("install", "load")}
 """What DuckDB is told so that it fetches nothing from the network."""
 
 
