@@ -51,8 +51,8 @@ def moment(text: str, form: str, language: str, zone: str, now: float) -> tuple[
             return _zoned(time_read, zone, "T" in text or ":" in text)
     if week := _WEEK.match(text):
         return _zoned(_iso(text) if week[1] else None, zone, "T" in text or ":" in text)
-    if told := _ORDINAL.fullmatch(text):
-        return _zoned(_ordinal(told[1], told[2]), zone, bool(told[2]))
+    if ordinal := _ORDINAL.fullmatch(text):
+        return _zoned(_ordinal(ordinal[1], ordinal[2]), zone, bool(ordinal[2]))
     if _MAIL.match(text):
         try:
             return _zoned(parsedate_to_datetime(text), zone, True)

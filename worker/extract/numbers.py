@@ -41,13 +41,13 @@ def decimal(text: str, language: str = "") -> Decimal | None:
     if len(text) > LONGEST:
         return None
     text = as_written_here(text)
-    matches = list(found(text))
+    matches = list(every(text))
     if len(matches) != 1 or MAGNITUDE.match(text, matches[0].end()):
         return None
     return value(matches[0], language)
 
 
-def found(text: str) -> Iterator[re.Match[str]]:
+def every(text: str) -> Iterator[re.Match[str]]:
     """The numbers in a text, in its order, with their signs. ``text``: see `as_written_here`."""
     return _NUMBER.finditer(text)
 

@@ -65,7 +65,7 @@ def read(text: str, language: str) -> tuple[Decimal, str | None] | None:
         return None
     amounts = [
         _Amount(match, numbers.value(match, language))
-        for match in numbers.found(text)
+        for match in numbers.every(text)
         if not _PERCENT.match(text, match.end())
     ]
     if not amounts:
