@@ -59,7 +59,7 @@ def links_judged(
     links: list[Any],
     place: int,
     end: int,
-    known: tuple[dict[str, Any], dict[str, Any], dict[str, Any], dict[str, Any]],
+    remembered: tuple[dict[str, Any], dict[str, Any], dict[str, Any], dict[str, Any]],
     longest: int,
     followed: dict[str, str],
     unfollowed: str,
@@ -71,8 +71,8 @@ def links_judged(
 ) -> int:
     """Judge ``links`` from ``place`` on and before ``end``, up to the first of which Python is to say: its place.
 
-    ``known``: where references lead (with ``url``, ``fingerprint``, ``out_of_scope`` and ``malformed``) that begin with
-    a slash, that are URLs, that are relative to the folder of the page, and others; one of more than ``longest``
+    ``remembered``: where references lead (with ``url``, ``fingerprint``, ``out_of_scope`` and ``malformed``) that begin
+    with a slash, that are URLs, that are relative to the folder of the page, and others; one of more than ``longest``
     characters is in none. ``followed``: the fates of links by kind; other kinds are ``unfollowed``. Of each a ``link``
     is made (URL, kind, nofollow, fate, text) and ``kept``; those that are ``sent`` are ``chosen`` by fingerprint.
     """

@@ -4,6 +4,8 @@ from typing import Any, Final
 
 from jmespath.functions import Functions
 
+from gregor.worker.base.amounts import count
+
 _TABLE: Final[dict[str, dict[str, Any]]] = Functions.FUNCTION_TABLE
 
 
@@ -27,7 +29,7 @@ def _check(name: str, arguments: list[dict[str, Any]]) -> None:
     wanted, takes_more = len(signature), bool(signature[-1].get("variadic"))
     if len(arguments) < wanted or (len(arguments) > wanted and not takes_more):
         least = "at least " if takes_more else ""
-        raise ValueError(f"{name}() wants {least}{wanted} argument{'s' * (wanted > 1)}, not {len(arguments)}")
+        raise ValueError(f"{name}() wants {least}{count(wanted, 'argument')}, not {len(arguments)}")
     for number, argument in enumerate(arguments):
         types = signature[min(number, wanted - 1)]["types"]
         is_expression = argument["type"] == "expref"

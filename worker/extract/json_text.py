@@ -26,7 +26,7 @@ _DECODER: Final = json.JSONDecoder(strict=False)
 _BEGINS: Final = ("{", "[", "/", "<")
 """What JSON begins with that has comments, or marks of XML, around it."""
 # Each alternative goes on to the end where nothing ends it, so that none is tried twice over the same text; what a
-# string has is not count back, or a place to go back to would be kept for each of its characters.
+# string has is not given back, or a place to go back to would be kept for each of its characters.
 _STRING: Final = r'"(?:[^"\\]++|\\.?)*+(?:"|\Z)'
 _COMMENT: Final = re.compile(rf"(?s)({_STRING})|//[^\n]*|/\*.*?(?:\*/|\Z)|<!\[CDATA\[|\]\]>")
 _COMMA: Final = re.compile(rf"(?s)({_STRING})|,(?=\s*[\]}}])")

@@ -75,10 +75,8 @@ def _is_too_deep(text: str, last: int) -> bool:
     """Whether TOML is nested too deep in its lines up to one, from 0."""
     try:
         tomllib.loads("".join(text.splitlines(keepends=True)[: last + 1]))
-    except RecursionError:
-        return True
-    except tomllib.TOMLDecodeError:  # it has no end there
-        return False
+    except (RecursionError, tomllib.TOMLDecodeError) as error:  # most have no end there
+        return isinstance(error, RecursionError)
     return False
 
 

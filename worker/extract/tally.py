@@ -6,6 +6,7 @@ from typing import Final
 
 import msgspec
 
+from gregor.worker.base.amounts import count
 from gregor.worker.extract.crawled import Extracted
 from gregor.worker.extract.model import Loss, PageItems
 
@@ -103,9 +104,9 @@ class Tally(msgspec.Struct):
 
 def _what(lost: Lost) -> str:
     if lost.judgement:
-        return f"on {lost.count} {'pages' if lost.count > 1 else 'page'}"
+        return f"on {count(lost.count, 'page')}"
     if lost.beyond:
-        return f"left out on {lost.count} {'pages' if lost.count > 1 else 'page'}"
+        return f"left out on {count(lost.count, 'page')}"
     if lost.costs_item:
-        return f"{lost.count} {'items' if lost.count > 1 else 'item'} lost"
+        return f"{count(lost.count, 'item')} lost"
     return f"{lost.count} without a value"
